@@ -65,7 +65,7 @@ setup() {
   switch "" ""
   verify
   [[ $output == *"differs"*"gate/groups/$PF0"*"'group 7 with $PF1'"* ]]
-  [[ $output == *"port $PORT $DOWN above it has no ACS capability: that is the hardware"* ]]
+  [[ $output == *"port $PORT $DOWN above it has no ACS capability: only another slot or other hardware"* ]]
   [[ $output != *"$UP"* ]]
 }
 
@@ -79,7 +79,7 @@ setup() {
 @test "ACS that is off although the IOMMU is on is the firmware's" {
   port 0x001f 0x0001
   verify
-  [[ $output == *"port $PORT is capable of ACS, but its control is 0x0001, 0x001d needed: the firmware holds it off"* ]]
+  [[ $output == *"port $PORT is capable of ACS, but its control is 0x0001, 0x001d needed: the firmware disables it"* ]]
   [[ $output != *"config_acs"* ]] # not in 6.1
   put "$root/proc/sys/kernel/osrelease" 6.12.0-1-amd64
   verify
@@ -90,7 +90,7 @@ setup() {
   switch "0x005f 0x0011" "$ON"
   cmdline "intel_iommu=on pci=realloc,disable_acs_redir=0000:00:01.0;0000:00:02.0"
   verify
-  [[ $output == *"port $PORT is capable"*"0x0011, 0x001d needed: the kernel argument pci=disable_acs_redir=0000:00:01.0;0000:00:02.0 of this boot takes it away"* ]]
+  [[ $output == *"port $PORT is capable"*"0x0011, 0x001d needed: the kernel argument pci=disable_acs_redir=0000:00:01.0;0000:00:02.0 of this boot disables it"* ]]
   [[ $output != *firmware* && $output != *realloc* ]]
   cmdline "intel_iommu=on pci=config_acs=xx000x0@pci:0:0"
   verify
@@ -100,44 +100,44 @@ setup() {
 @test "what a port is not capable of can't be off: it is hard-wired" {
   port 0x0001 0x0001
   verify
-  [[ $output == *"the 1 ports above it keep it apart: it uses the address of another device"* ]]
+  [[ $output == *"the 1 ports above it isolate it, but it uses the address of another device"* ]]
 }
 
 @test "ports with ACS on are not blamed" {
   switch "$ON" "$ON"
   verify
-  [[ $output == *"the 3 ports above it keep it apart"* ]]
+  [[ $output == *"the 3 ports above it isolate it"* ]]
 }
 
 @test "behind a bridge to PCI nothing is kept apart" {
   bridge "$root/$TREE/$PORT" 7
   below "$root/$TREE/$PORT"
   verify
-  [[ $output == *"behind $PORT is conventional PCI"*"move the card to a PCIe slot"* ]]
+  [[ $output == *"conventional PCI behind $PORT can't isolate devices"*"move the card to a PCIe slot"* ]]
 }
 
 @test "64 bytes of config space are too few, and that is said" {
   port 0x001f 0x0001
   truncate -s 64 "$root/$TREE/$PORT/config"
   verify
-  [[ $output == *"only 64 bytes of the config space of $PORT can be read"*"as root"* ]]
+  [[ $output == *"only the first 64 bytes of the config space of $PORT can be read"*"as root"* ]]
 }
 
 @test "a tree without config space leaves it unknown" {
   port 0x001f 0x0001
   rm "$root/$TREE/$PORT/config"
   verify
-  [[ $output == *"the config space of $PORT is not there to be read, so its ACS is unknown"* ]]
+  [[ $output == *"the config space of $PORT can't be read, so its ACS is unknown"* ]]
 }
 
-@test "without extended config space: the argument that takes it away, or the firmware" {
+@test "without extended config space: the argument that disables it, or the firmware" {
   port 0x001f 0x0001
   truncate -s 256 "$root/$TREE/$PORT/config"
   verify
   [[ $output == *"can't reach the extended config space of $PORT"*"ACPI table MCFG"* ]]
   cmdline intel_iommu=on pci=nommconf
   verify
-  [[ $output == *"the kernel argument pci=nommconf takes it away"* ]]
+  [[ $output == *"the kernel argument pci=nommconf disables it"* ]]
 }
 
 @test "functions of one card without ACS of their own stay together in any slot" {
@@ -145,7 +145,7 @@ setup() {
   port $ON
   pcie "$root/$TREE/$PORT/$PF0" 0 0x0080
   verify
-  [[ $output == *"$PF0 is one of several functions of its card and has no ACS of its own"* ]]
+  [[ $output == *"$PF0 is a function of a multi-function card and has no ACS of its own"* ]]
   [[ $output != *"$PF1 is one of several"* ]]
 }
 
@@ -232,11 +232,11 @@ types() { # TYPE
   cmdline intel_iommu=on
   check "type: DMA"
   verify
-  [[ $output == *"the kernel's own default (CONFIG_IOMMU_DEFAULT_...) makes it DMA-FQ"*"set kernel_args.iommu to strict"* ]]
+  [[ $output == *"the kernel's default (CONFIG_IOMMU_DEFAULT_...) makes it DMA-FQ"*"set kernel_args.iommu to strict"* ]]
   types identity
   cmdline intel_iommu=on iommu.strict=1 # how, if at all
   verify
-  [[ $output == *"the kernel's own default (CONFIG_IOMMU_DEFAULT_...) makes it identity"* ]]
+  [[ $output == *"the kernel's default (CONFIG_IOMMU_DEFAULT_...) makes it identity"* ]]
 }
 
 @test "the type: an argument that asks for it and does not get it" {
@@ -244,7 +244,7 @@ types() { # TYPE
   cmdline intel_iommu=on iommu.passthrough=1
   check "type: identity"
   verify
-  [[ $output == *"iommu.passthrough=1 of this boot asks for identity, and this group is DMA-FQ all the same"*"iommu_groups/1/type"* ]]
+  [[ $output == *"iommu.passthrough=1 of this boot requests identity, and this group is still DMA-FQ"*"iommu_groups/1/type"* ]]
 }
 
 @test "the type: a kernel that does not tell lazy from strict is no failure" {

@@ -513,7 +513,7 @@ P
   run -2 --separate-stderr "$railhead" bake
   [[ $stderr == *"--root DIR is missing"* ]]
   run -2 --separate-stderr "$railhead" bake --root "$outside"
-  [[ $stderr == *"is no root tree"* ]]
+  [[ $stderr == *"is not a root tree"* ]]
   run -2 "$railhead" bake --root "$outside/nowhere"
   tar -C "$root" -cf "$outside/tree.tar" .
   run -2 --separate-stderr "$railhead" bake --root "$outside/tree.tar"

@@ -205,7 +205,7 @@ time_is_over() { # PID
 	run --separate-stderr "$bench" rdma_loopback --device no_such0
 	[ "$status" -eq 0 ]
 	holds '.bench == "rdma_loopback" and .result == "cannot measure"'
-	holds '.reason | test("^there is no RDMA device no_such0; there are: .+; see whether")'
+	holds '.reason | test("^there is no RDMA device no_such0; found: .+; check whether")'
 	run --separate-stderr "$bench" rdma_pairs --device no_such0 --peer no_such1
 	[ "$status" -eq 0 ]
 	holds '.bench == "rdma_pairs" and (.reason | test("^there is no RDMA device no_such0"))'

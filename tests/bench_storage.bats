@@ -42,7 +42,7 @@ holds() {
 	run --separate-stderr "$bench" storage_read --path "$dir/data" --budget 50 --size 16K --depth 3
 	holds '.result == "measured" and .size == 16384 and .depth == 3 and .bytes % 16384 == 0'
 	run "$bench" storage_read --path "$dir/data" --size 5K
-	holds '.result == "cannot measure" and (.reason | test("5120 is no multiple of 4K"))'
+	holds '.result == "cannot measure" and (.reason | test("5120 is not a multiple of 4K"))'
 }
 
 @test "what the requests took: the median, the slowest of a hundred and the slowest of all" {
@@ -76,7 +76,7 @@ holds() {
 	holds '.result == "measured" and .offset == 131072'
 	for offset in 65535 1048576; do
 		run --separate-stderr "$bench" storage_read --path "$dir/data" --size 64K --offset "$offset"
-		holds ".result == \"cannot measure\" and (.reason | test(\"^--offset: $offset is no multiple of 65536, .* within the file\"))"
+		holds ".result == \"cannot measure\" and (.reason | test(\"^--offset: $offset is not a multiple of 65536, .* within the file\"))"
 	done
 	# of one request there is no choice
 	run --separate-stderr "$bench" storage_read --path "$dir/data" --budget 20 --size 1M
@@ -93,7 +93,7 @@ holds() {
 	holds '.result == "cannot measure" and (.reason | test("has 6 bytes, fewer than a request"))'
 	mkfifo "$dir/fifo"
 	run timeout 10 "$bench" storage_read --path "$dir/fifo"
-	holds '.result == "cannot measure" and (.reason | test("is no file and no block device"))'
+	holds '.result == "cannot measure" and (.reason | test("is neither a file nor a block device"))'
 	head -c 2M /dev/zero >"$BATS_TEST_TMPDIR/data" # the sandbox's /tmp is memory
 	run "$bench" storage_read --path "$BATS_TEST_TMPDIR/data"
 	holds '.result == "cannot measure" and (.reason | test("tmpfs|O_DIRECT"))'

@@ -62,10 +62,10 @@ merge() { # STATUS [OPTION...] NODE...
 @test "a threshold that is not met is no obstacle, and the promise can be chosen" {
   bench_value 0.5e9
   calibrate 0 --runs 3
-  [[ $output == *"together at most 0.1 % of the gates"*"finds what is 3.4 % worse"*$'\n      min: 485MB/s' ]]
+  [[ $output == *"together at most 0.1 % of the gates"*"finds a loss of 3.4 %"*$'\n      min: 485MB/s' ]]
   [ -z "$stderr" ]
   calibrate 0 --runs 3 --loss 2%
-  [[ $stderr == "railhead: memory.min finds what is 3.4 % worse, not 2.0 %: it takes "[0-9]*" runs more" ]]
+  [[ $stderr == "railhead: memory.min finds a loss of 3.4 %, not of 2.0 %: it takes "[0-9]*" runs more" ]]
   calibrate 0 --runs 3 --false-blocks 5% --loss 10
   [[ $output == *"together at most 5 % of the gates"*$'\n      min: 4'[0-9][0-9]MB/s ]]
   [ -z "$stderr" ]
@@ -99,7 +99,7 @@ merge() { # STATUS [OPTION...] NODE...
   jq '.node = "b" | .boot_id = "b1" | .checks.memory.min.members[] = [22e9, 22e9]' <<<"$output" >"$BATS_TEST_TMPDIR/b.json"
   merge 0 a b
   [[ $output == *"on a and 1 other."*"# 2 nodes, 5 runs; weakest of 2: gate/memory/node"[01]", 21.0 GB/s;"* ]]
-  [[ $stderr == *"memory.min finds what is "*" worse, not 5.0 %: the figures of good nodes spread by "*", and no number of nodes changes that" ]]
+  [[ $stderr == *"memory.min finds a loss of "*", not of 5.0 %: the figures of good nodes spread by "*", and no number of nodes changes that" ]]
   # several boots of one node
   jq '.node = "a" | .measured += 600' "$BATS_TEST_TMPDIR/b.json" >"$BATS_TEST_TMPDIR/a2.json"
   merge 0 a a2
@@ -292,7 +292,7 @@ railhead: n9 is left out of memory.min: gate/memory/node0 is 25.0 % worse in one
   [ "$stderr" = "railhead: n5 is left out of memory.min: its members differ from those of most nodes" ]
   for n in 3 4 5 6; do node n$n 20e9 10e9 20e9; done
   merge 3 n{1..6}
-  [[ -z $output && $stderr == *"memory.min: 4 of 6 nodes would be left out; there is no fleet of good nodes in these files" ]]
+  [[ -z $output && $stderr == *"memory.min: 4 of 6 nodes would be left out, so these files do not describe a fleet of good nodes" ]]
 }
 
 @test "what is no output of calibrate, or of another profile, or lacks a check, is refused by name" {

@@ -44,10 +44,10 @@ check() { run "$railhead" check "$@"; }
   mkdir empty
   check empty
   [ "$status" -eq 3 ]
-  [ "$output" = "empty: no *.yaml below this directory" ]
+  [ "$output" = "empty: no *.yaml below this directory; give the directory of the profiles" ]
   check none
   [ "$status" -eq 3 ]
-  [ "$output" = "none: No such file or directory" ]
+  [ "$output" = "none: No such file or directory; check the path" ]
 }
 
 @test "check: what is wrong with a base is told once, and each profile of it is named" {
@@ -145,7 +145,7 @@ zbase.yaml:4:1" ]
   check --bases "$shipped" x.yaml
   [ "$status" -eq 3 ]
   [ "${#lines[@]}" -eq 1 ]
-  [[ $output == "x.yaml:4:21: sriov.rails.vf.mtu: larger than the PF's, 1500 (link at 4:21)"*", or delete $base:$at:"*" by \`mtu: null\` below sriov.rails.vf" ]]
+  [[ $output == "x.yaml:4:21: sriov.rails.vf.mtu: larger than the PF's MTU, 1500 (link at 4:21)"*", or delete $base:$at:"*" by \`mtu: null\` below sriov.rails.vf" ]]
   # the remedy works
   echo 'sriov: {rails: {vf: {mtu: null}}}' >>x.yaml
   run -0 "$railhead" check --bases "$shipped" x.yaml
@@ -173,7 +173,20 @@ zbase.yaml:4:1" ]
   echo 'devices: {rail: {pci: "15b3:1021", in: rails}}' >>a.yaml
   check a.yaml
   [ "$status" -eq 3 ]
-  [[ $output == *"devices.rail.in: no device set 'rails'; devices: defines no other" ]]
+  [[ $output == *"devices.rail.in: no device set 'rails', and devices: defines no other; write "* ]]
+}
+
+@test "check: a profile without device sets is told how to write one" {
+  good a
+  echo 'sriov: {rails: {vfs: 8, vf: {driver: netdev}}}' >>a.yaml
+  check --json a.yaml
+  [ "$status" -eq 3 ]
+  jq -e '.files[0].diagnostics | length == 1 and .[0].remedy ==
+    "write devices: {rails: {pci: \"VENDOR:DEVICE\"}} with an id that `railhead survey` lists"' <<<"$output"
+  # what the remedy has, with an id, is accepted
+  echo 'devices: {rails: {pci: "15b3:1021"}}' >>a.yaml
+  check a.yaml
+  [ "$status" -eq 0 ]
 }
 
 @test "check: a short word is no near miss of any other short word" {
@@ -200,7 +213,7 @@ zbase.yaml:4:1" ]
   jq -e '[.files[0].diagnostics[] | .code] | index("netdev-keys-have-one")' <<<"$output"
   jq -e '.files[0].diagnostics[] | select(.severity == "warning") | .key == "sysctl.vm.swapiness" and
     .remedy == "did you mean '"'vm.swappiness'"'?"' <<<"$output"
-  jq -e '.files[1].diagnostics[0] | .code == "file" and .line == 0 and .remedy == null' <<<"$output"
+  jq -e '.files[1].diagnostics[0] | .code == "file" and .line == 0 and .remedy == "check the path"' <<<"$output"
   # each has a code of its own sort
   jq -e '[.files[].diagnostics[].code] | all(. != "invalid")' <<<"$output"
 }
@@ -258,7 +271,7 @@ zbase.yaml:4:1" ]
   head_of a >a.yaml
   echo 'match: {dmi: {product_name: "@(SYS-1*|SYS-2)"}}' >>a.yaml
   run -0 "$railhead" check a.yaml
-  [[ $output == *"warning: match.dmi.product_name: brackets and | are plain characters"* ]]
+  [[ $output == *"warning: match.dmi.product_name: patterns support only"* ]]
   head_of a >a.yaml
   echo 'match: {dmi: {product_name: "Standard PC (Q35 + ICH9, 2009)"}}' >>a.yaml
   run -0 "$railhead" check a.yaml

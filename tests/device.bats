@@ -297,5 +297,5 @@ is_lapsed() { # WORDS...
   run -2 device 0000:00:00.0
   [[ $output == *"no device set has it"* ]]
   run -2 "$railhead" apply --root "$root" --device "${PFS[0]}" --stage devices
-  [[ $output == *"--device goes with no other option"* ]]
+  [[ $output == *"--device accepts only --root and --json"* ]]
 }

@@ -129,8 +129,8 @@ router=fe800000000000000000000000000001
 @test "draft: where the way in is not known, the first line and stderr say so" {
   fake_node "$root"
   run -0 --separate-stderr "$railhead" draft --root "$root" starter
-  [[ ${lines[0]} == "# WARNING: which NIC is the way into this machine is not known"* ]]
-  [[ $stderr == *"warning: which NIC is the way into this machine is not known"* ]]
+  [[ ${lines[0]} == "# WARNING: no default route leads over a NIC"* ]]
+  [[ $stderr == *"warning: no default route leads over a NIC"* ]]
   holds "$root"
   # a route over what is no PCI function protects none either
   mkdir -p "$root/proc/net"
@@ -158,7 +158,7 @@ router=fe800000000000000000000000000001
 @test "draft: a tree that says nothing is refused" {
   mkdir -p "$root/proc" "$root/sys"
   run -4 "$railhead" draft --root "$root"
-  [[ $output == *"nothing here tells one machine from another"* ]]
+  [[ $output == *"this tree has nothing to match a machine by"* ]]
   run -2 "$railhead" draft --root "$root" Bad/Name
 }
 

@@ -134,6 +134,6 @@ E
 
 @test "explain: each word of a value with what it does" {
   run -0 "$railhead" explain pairs.p2p
-  [[ $output == *"words     direct      straight, by the bridges between"*"isolated    up to the root"* ]]
-  [ "$("$railhead" explain --json pairs.p2p | jq -r '.keys[0].meanings.direct')" = "straight, by the bridges between: for containers and bare metal" ]
+  [[ $output == *"words     direct      directly through the bridges"*"isolated    through the root complex"* ]]
+  [ "$("$railhead" explain --json pairs.p2p | jq -r '.keys[0].meanings.direct')" = "directly through the bridges between them: for containers and bare metal" ]
 }

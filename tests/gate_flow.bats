@@ -37,6 +37,29 @@ edit_record() { # JQ-FILTER
 
 LINKS='  checks: {links: {run: carrier, on: nics}}'
 
+# --- what a program reads --------------------------------------------------------------------------
+
+answer() { # STATUS: the keys that a program asks for first
+  run "-$1" --separate-stderr "$railhead" status --json --root "$root"
+  jq -c '[keys[] | select(IN("verdict", "admit", "reasons", "faults", "skipped", "judged_usec", "warnings", "trends"))]' \
+    <<<"$output"
+}
+
+@test "status --json: the keys of the answer are there before the first verdict, and with each one" {
+  local state all='["admit","faults","judged_usec","reasons","skipped","trends","verdict","warnings"]'
+  [ "$(answer 7)" = "$all" ] # no record
+  [ "$(jq -c '[.verdict, .admit, .reasons, .faults]' <<<"$("$railhead" status --json --root "$root")")" = '[null,false,[],[]]' ]
+  gated "$LINKS"
+  run -0 "$railhead" apply --root "$root"
+  [ "$(answer 7)" = "$all" ] # stages, and no gate
+  gate 0
+  [ "$(answer 0)" = "$all" ]
+  for state in degraded blocked waiting lapsed off none; do
+    edit_record ".verdict = \"$state\" | .admit = false"
+    [ "$(answer 7)" = "$all" ]
+  done
+}
+
 # --- benchmarks in the plan -----------------------------------------------------------------------
 
 @test "plan and verify list each benchmark with its target, under the id that the gate gives it" {
@@ -134,7 +157,7 @@ $LINKS"
   edit_record '.waiting.since_usec -= 20e6 | .waiting.until_usec -= 20e6'
   gate 7 --retry
   in_record '.verdict == "blocked"'
-  in_record ".reasons[-1] | test(\"^gate.wait: waited 2[0-9] s for gate/links/$PF0, and waits no longer\")"
+  in_record ".reasons[-1] | test(\"^gate.wait: waited 2[0-9] s for gate/links/$PF0, and gave up\")"
   run -7 --separate-stderr "$railhead" gate --retry --root "$root"
   [[ $stderr == *"nothing done: the verdict is 'blocked'"* ]]
   gate 7
@@ -382,6 +405,34 @@ measures() { # HOW-MANY STATUS
   rm -f "$bench_log"
   run "-${2:-0}" with_bench "$railhead" gate --root "$root"
   [ "$(bench_runs)" = "${1#0}" ]
+}
+
+@test "when each measurement began is on record, and not of one that an earlier boot made" {
+  passing 24h
+  in_record '.stages.gate as $g | .measurements | length == 2 and all(.started_usec >= $g.started_usec and
+    .started_usec + .duration_usec <= $g.started_usec + $g.duration_usec and (has("timings") | not))'
+  run -0 "$railhead" status --html "$BATS_TEST_TMPDIR/page.html" --root "$root"
+  grep -q '<rect class="sort-measurement"' "$BATS_TEST_TMPDIR/page.html"
+  orderly_reboot
+  measures 0
+  in_record '.numbers.boots_ago == 1 and (.measurements | length == 2 and all(has("started_usec") or has("timings") | not))'
+  run -0 "$railhead" status --html "$BATS_TEST_TMPDIR/page.html" --root "$root"
+  ! grep -q '<rect class="sort-measurement"' "$BATS_TEST_TMPDIR/page.html"
+  # one that is slow is measured twice
+  bench_value 5e8
+  run -7 with_bench "$railhead" gate --again --root "$root"
+  in_record '.measurements | all(.timings[0].started_usec == .started_usec and (.timings | length) == 2 and
+    ([.timings[].duration_usec] | add) == .duration_usec)'
+}
+
+@test "reuse: for days, as admit takes them" {
+  passing 1d
+  orderly_reboot
+  measures 0
+  in_record '.verdict == "ready" and .numbers.boots_ago == 1'
+  gated '  reuse: 31d'
+  run -3 "$railhead" check --root "$root"
+  [[ $output == *"gate.reuse: 31d is out of range; must be 60s to 30d"* ]]
 }
 
 @test "reuse: after an orderly reboot the numbers stand, the looks are new, and it is said" {

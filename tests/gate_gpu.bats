@@ -114,7 +114,7 @@ with_log() {
   [ "$(grep -cx "together .*" "$BATS_TEST_TMPDIR/starts")" = 2 ]
   [ "$(grep -c "gpu_copy.*gpu_peer" "$BATS_TEST_TMPDIR/starts")" = 1 ]
   [ "$(jq '[.measurements[] | select(.state == "same")] | length' "$gate_out")" = 24 ]
-  jq -e '[.measurements[] | .detail | has("task") or has("took_us")] | any | not' "$gate_out"
+  jq -e '[.measurements[] | .detail | has("task") or has("started_us") or has("took_us")] | any | not' "$gate_out"
 }
 
 @test "eight GPUs, of which one hangs: it is named, and all others have their figures" {
@@ -184,8 +184,8 @@ model_under_load() { # LINE
     gate_ends 7 blocked --again
     measured "gate/health/$b" slow "reset|replace"
     measured "gate/copy/$b" "cannot measure" \
-      "^gpu_copy of $b: not run: $b takes no load before the faults that gate/health/$b reports are mended$"
-    measured "gate/peer/$a-$b" "cannot measure" "^gpu_peer between $a and $b: not run: $b takes no load"
+      "^gpu_copy of $b: not run: $b gets no load until the faults that gate/health/$b reports are mended$"
+    measured "gate/peer/$a-$b" "cannot measure" "^gpu_peer between $a and $b: not run: $b gets no load"
     measured "gate/copy/$a" same
     run ! grep -q "gpu_copy --gpu $b" "$BATS_TEST_TMPDIR/starts"
     [ "$(jq -r '[.faults[].code] | join(" ")' "$gate_out")" = "$code" ] # said once
@@ -216,7 +216,7 @@ E2
   gate_ends 7 blocked
   for gpu in "$a" "$b"; do
     measured "gate/health/$gpu" failed "no result within 2000 ms"
-    measured "gate/copy/$gpu" "cannot measure" "not run: $gpu takes no load before the faults that gate/health/$gpu reports are mended"
+    measured "gate/copy/$gpu" "cannot measure" "not run: $gpu gets no load until the faults that gate/health/$gpu reports are mended"
   done
   run ! grep -q gpu_copy "$BATS_TEST_TMPDIR/starts"
   [ "$gate_ms" -lt 15000 ]
@@ -244,7 +244,7 @@ with_errors_under_load() { # FILE
   gate_ends 7 blocked --again
   jq -e --arg a "$a" '(.reasons | length == 1) and (.reasons[0]
     | startswith("gate/errors/\($a): found '"'3'"'") and contains("DLP 3")
-      and endswith("so since the load of the benchmarks (copy, peer): it was well before them"))
+      and endswith("so since the load of the benchmarks (copy, peer): the item held before them"))
     and .faults[0].code == "RH-PCI-ERRORS"' "$gate_out"
   # by now that is so before them
   gate_ends 7 blocked --again
@@ -445,14 +445,14 @@ shows_nothing() {
   checks_only 'health: {run: gpu_health, on: gpus}'
   shows_nothing 3
   ends 7 blocked
-  measured "gate/health/$a" slow "^gpu_health of $a: does not show ECC mode, ECC errors, remapped rows, PCIe width, clocks' reasons: .* install a driver"
+  measured "gate/health/$a" slow "^gpu_health of $a: does not show ECC mode, ECC errors, remapped rows, PCIe width, clocks' reasons, so the health is unknown; install a driver"
   fault_is RH-GPU-NOT-SHOWN
   shows_nothing 13 # symbols that the library has, and the driver has not
   ends 7 blocked
   fault_is RH-GPU-NOT-SHOWN
   models 2204 # GeForce RTX 3090: no model of the list
   ends 7 blocked
-  measured "gate/health/$b" slow "answers none of the questions"
+  measured "gate/health/$b" slow "answers none of the health queries"
   fault_is RH-GPU-NOT-SHOWN
 }
 
@@ -463,13 +463,13 @@ shows_nothing() {
   ends 0 ready
   models 1eb8 # T4: retired pages in place of remapped rows
   ends 7 blocked
-  measured "gate/health/$b" slow "does not show retired pages:"
-  measured "gate/health/$a" slow "does not show ECC mode, ECC errors, retired pages:"
+  measured "gate/health/$b" slow "does not show retired pages, so the health"
+  measured "gate/health/$a" slow "does not show ECC mode, ECC errors, retired pages, so the health"
   model "$a ecc 1" "$a uncorrected 0" "$a retire_pending 0" "$b retire_pending 0"
   ends 0 ready
   models 2941 # GB200: by NVLink-C2C, so that PCIe is not asked for
   ends 7 blocked
-  measured "gate/health/$a" slow "does not show remapped rows:"
+  measured "gate/health/$a" slow "does not show remapped rows, so the health"
   model "$a rows_corrected 0" "$a width -1" "$b width -1" "$a generation -1" "$b generation -1"
   ends 0 ready
   models 2342 # GH200 report one lane of one
@@ -478,7 +478,7 @@ shows_nothing() {
   model "$a width -1"
   models 2901 # B200
   ends 7 blocked
-  measured "gate/health/$a" slow "does not show PCIe width:"
+  measured "gate/health/$a" slow "does not show PCIe width, so the health"
 }
 
 @test "remapped rows of a GPU with MIG, and errors where ECC is off, can't be shown" {
@@ -487,7 +487,7 @@ shows_nothing() {
   ends 0 ready
   model "$a mig 0"
   ends 7 blocked
-  measured "gate/health/$a" slow "does not show remapped rows:"
+  measured "gate/health/$a" slow "does not show remapped rows, so the health"
   model "$a rows_corrected 0" "$a ecc 0" "$a uncorrected -1"
   ends 7 blocked
   fault_is RH-GPU-ECC-OFF
@@ -524,7 +524,7 @@ shows_nothing() {
   checks_only 'health: {run: gpu_health, on: gpus}'
   cp "$BATS_TEST_DIRNAME"/../build/gpu-standin/old/libnvidia-ml.so.1 "$lib"
   ends 7 blocked
-  measured "gate/health/$a" slow "does not show remapped rows:"
+  measured "gate/health/$a" slow "does not show remapped rows, so the health"
   fault_is RH-GPU-NOT-SHOWN
 }
 
@@ -534,7 +534,7 @@ shows_nothing() {
   ends 0 ready
   checks_only 'health: {run: gpu_health, on: gpus, must_show: [clocks]}'
   ends 7 blocked
-  measured "gate/health/$a" slow "does not show clocks' reasons:"
+  measured "gate/health/$a" slow "does not show clocks' reasons, so the health"
   model "nvmlDeviceGetCurrentClocksEventReasons fails 0"
   ends 0 ready
 }
@@ -587,7 +587,7 @@ healthy_fabric() { # MODE
     model "$b fabric 0"
     ends 7 blocked
     measured "gate/fabric/$a" same
-    measured "gate/fabric/$b" slow "^gpu_fabric of $b: it is in no NVLink fabric .*mode: $mode"
+    measured "gate/fabric/$b" slow "^gpu_fabric of $b: it is not in an NVLink fabric .*mode: $mode"
     fault_is RH-GPU-FABRIC-DOWN
     model "$b fabric -1" # NVML_ERROR_NOT_SUPPORTED, as of an A100
     ends 7 blocked

@@ -348,7 +348,7 @@ in_order() { jq -sc 'sort_by(.task)' <<<"$output"; }
 		[2, "gpu_copy", "'$a'", "measured"], [3, "gpu_copy", "'$b'", "measured"],
 		[4, "gpu_peer", "'$a'", "measured"]]'
 	in_order | jq -e '.[2].setup_ms >= 400 and .[3].setup_ms >= 400 and .[4].setup_ms < 400'
-	in_order | jq -e 'all(.took_us > 0)'
+	in_order | jq -e 'all(.took_us > 0 and .started_us > 0)'
 }
 
 @test "together: one that can't be measured is its own matter" {

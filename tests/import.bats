@@ -111,11 +111,11 @@ name_of() { tr / _ <<<"$1"; }
 
 @test "import: a file that nothing is known of, one that is not there, none at all: no half a profile" {
   echo 'lorem ipsum' >"$BATS_TEST_TMPDIR/x"
-  run -1 --separate-stderr "$railhead" import sysctl.d/10-network.conf "$BATS_TEST_TMPDIR/x"
+  run -2 --separate-stderr "$railhead" import sysctl.d/10-network.conf "$BATS_TEST_TMPDIR/x"
   [ -z "$output" ]
-  [[ $stderr == *"neither its path nor its text says what it is; known are sysctl.d,"* ]]
-  run -1 --separate-stderr "$railhead" import none
-  [[ $stderr == *"import: none: No such file or directory"* ]]
+  [[ $stderr == *"neither the path nor the text shows its format; known are sysctl.d,"* ]]
+  run -2 --separate-stderr "$railhead" import none
+  [[ $stderr == *"import: none: No such file or directory; check the path"* ]]
   mkdir "$BATS_TEST_TMPDIR/empty"
   run -4 --separate-stderr "$railhead" import --root "$BATS_TEST_TMPDIR/empty"
   [ -z "$output" ]

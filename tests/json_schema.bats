@@ -23,7 +23,7 @@ judge_text() {
 
 @test "json schema: check --schema takes no profile" {
   run -2 "$railhead" check --schema a.yaml
-  [[ $output == *"--schema takes no PROFILE"* ]]
+  [[ $output == *"--schema does not accept a PROFILE"* ]]
 }
 
 @test "json schema: it is a draft-07 schema, and takes what check takes" {

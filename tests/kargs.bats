@@ -160,3 +160,17 @@ time.sleep(60)' "$root/run/railhead/lock" "$BATS_TEST_TMPDIR/held" >/dev/null 3>
     [[ $output == *"standard output: "* ]]
   done
 }
+
+@test "a unified kernel image: blocked with the remedy, no file is named, nothing is written" {
+  mkdir -p "$root/sys/firmware/efi/efivars"
+  printf '\6\0\0\0s y s t e m d - s t u b ' | tr ' ' '\0' \
+    >"$root/sys/firmware/efi/efivars/StubInfo-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"
+  run -9 "$railhead" kargs --root "$root"
+  [[ $output == *"(systemd-stub), and holds its command line itself: build the image again"*"kargs --format=line"* ]]
+  [[ $output == *"Wanted: $wanted"* ]]
+  grep -qxE 'file +\(none\)' <<<"$output"
+  run -9 "$railhead" kargs --json --root "$root"
+  jq -e 'has("file") | not' <<<"$output"
+  run -0 "$railhead" apply --root "$root" # of a tree: a machine exits with 9 (tests/vm/boot_uki.py)
+  [ ! -e "$env" ]
+}

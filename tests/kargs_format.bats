@@ -105,7 +105,6 @@ same_everywhere() { # PROFILE
     format line "$p" >/dev/null 2>&1 || basename "$p" .yaml
   done >"$BATS_TEST_TMPDIR/lack"
   diff -u - "$BATS_TEST_TMPDIR/lack" <<'E'
-gb200
 h100-base
 hgx-b200
 hgx-base
@@ -120,6 +119,24 @@ E
   run -0 --separate-stderr format bootc "$shipped/hgx-h100-cx7.yaml"
   [[ ${lines[0]} == "# kernel arguments of railhead profile hgx-h100-cx7 "* ]]
   [[ $output != *match-architectures* ]]
+}
+
+@test "kargs --format: gb200 names its nodes with CPUs, and hgx-b200 gets its own from a drop-in" {
+  run -0 --separate-stderr format line "$shipped/gb200.yaml"
+  [[ $output == *" hugepagesz=512M hugepages=0:32,1:32" ]]
+  mkdir -p "$root/usr/lib/railhead/profiles" "$root/etc/railhead/profiles/hgx-b200.d"
+  cp "$shipped"/*.yaml "$root/usr/lib/railhead/profiles/"
+  run -3 --separate-stderr format line hgx-b200
+  [[ $stderr == *"expect: {cpu_sockets: N, numa_nodes: N}"*"nodes: {0: N, 1: N, ...}"*"NAME.d/site.yaml"* ]]
+  # Both drop-ins that the comment of the profile names.
+  site=$root/etc/railhead/profiles/hgx-b200.d/site.yaml
+  printf 'schema: 1\n%s\n' "$(sed -n 's/.*`\(expect: .*\)` where each.*/\1/p' "$shipped/hgx-b200.yaml")" >"$site"
+  run -0 --separate-stderr format line hgx-b200
+  [[ $output == *" hugepagesz=1G hugepages=0:16,1:16" ]]
+  printf 'schema: 1\n%s\n' "$(sed -n 's/.*`\(hugepages: .*\)`.*/\1/p' "$shipped/hgx-b200.yaml" |
+    sed 's/, \.\.\./, 2: 16, 3: 16, 4: 16, 5: 16/')" >"$site"
+  run -0 --separate-stderr format line hgx-b200
+  [[ $output == *" hugepagesz=1G hugepages=0:16,1:16,2:16,3:16,4:16,5:16" ]]
 }
 
 @test "kargs --format: pages of two sizes, repeated counts and odd characters arrive as they are" {

@@ -88,7 +88,7 @@ Y
     echo 'sriov: {rails: {vfs: 9}}'; } | write a.yaml
   run -0 "$railhead" check "$BATS_TEST_TMPDIR/a.yaml"
   run -3 "$railhead" check --root "$root" "$BATS_TEST_TMPDIR/a.yaml"
-  [[ $output == *"a.yaml:5:"*"warning: hugepages: 4112M of pages on NUMA node 1, but this machine has 4096M of memory there"* ]]
+  [[ $output == *"a.yaml:5:"*"warning: hugepages: the pages need 4112M on NUMA node 1, but this machine has 4096M of memory there"* ]]
   [[ $output != *"NUMA node 0"* ]]
   [[ $output == *"isolate_cpus"*"this machine has no CPU 4-5"* ]]
   [[ $output == *"sriov.rails.vfs"*"$PF0"* ]]
@@ -103,7 +103,7 @@ Y
   done
   { good a Supermicro; echo 'hugepages: [{size: 1G, per_node: 1}]'; } | write a.yaml
   run -0 "$railhead" check --root "$root" "$BATS_TEST_TMPDIR/a.yaml"
-  [[ $output == *"a.yaml:5:20: warning: hugepages[0].size: the kernel of this machine has no pages of 1G, but 2M, 512M and 16G with a base page of 64K"* ]]
+  [[ $output == *"a.yaml:5:20: warning: hugepages[0].size: the running kernel has no pages of 1G (it has 2M, 512M and 16G with a base page of 64K)"* ]]
   { good a Supermicro; echo 'hugepages: [{size: 64K, per_node: 1}, {size: 16G, nodes: {0: 0}}]'; } | write a.yaml
   run -3 "$railhead" check --root "$root" "$BATS_TEST_TMPDIR/a.yaml"
   [[ $output == *"hugepages[1].size: no arm64 kernel has pages of 16G and of 64K"* ]]
@@ -117,7 +117,7 @@ Y
     echo 'expect: {memory: ">=4G", numa_nodes: 2}'
     echo 'hugepages: [{size: 1G, per_node: 2}]'; } | write a.yaml
   run -3 "$railhead" check "$BATS_TEST_TMPDIR/a.yaml"
-  [[ $output == *"a.yaml:6:12: hugepages: 4096M of pages (2 x 1G x 2 nodes), but expect.memory (at 5:18) lets a machine of 4096M pass"* ]]
+  [[ $output == *"a.yaml:6:12: hugepages: the pages need 4096M (2 x 1G x 2 nodes), but expect.memory (at 5:18) accepts a machine with 4096M"* ]]
   put "$root/proc/meminfo" "MemTotal:       16777216 kB"
   run -0 "$railhead" check --root "$root" "$BATS_TEST_TMPDIR/a.yaml"
 }

@@ -429,7 +429,7 @@ next_boot() { # ARGUMENTS
   next_boot "pci=config_acs=1011101@0000:02:00.0"
   kernel 6.8.0-40-generic
   run "$railhead" plan --root "$root"
-  [[ $output == *"Linux 6.8.0-40-generic has no pci=config_acs="*"take Linux 6.11"* ]]
+  [[ $output == *"Linux 6.8.0-40-generic has no pci=config_acs="*"use Linux 6.11"* ]]
   sets_acs direct
   next_boot "pci=disable_acs_redir=0000:02:00.0;0000:02:01.0"
 }
@@ -602,7 +602,7 @@ GOOD_ARG="pci=config_acs=0011100@0000:00:01.0;0011001@0000:02:00.0;0010101@0000:
   differs unknown "the VPD of $NIC or of one of them"
   wish direct
   run -5 "$railhead" verify --root "$root" --stage gate
-  [[ $output == *"no GPU within pcie_switch is left for $NIC: the nearest is $GPU (numa_node), as seen from the NIC: data may go by a Data Direct function, and a VPD that can't be read hides whose it is"* ]]
+  [[ $output == *"no GPU within pcie_switch is left for $NIC: the nearest is $GPU (numa_node), as seen from the NIC: a Data Direct function may move its data, and the VPD that would tell cannot be read"* ]]
 }
 
 @test "Data Direct: a snapshot keeps whose the function is, by a number" {
@@ -741,7 +741,7 @@ profile_says() { # CODE TEXT
 
 @test "check: wishes that contradict the rest of the profile" {
   wish direct numa_node
-  profile_says 3 "pairs.p2p: direct: only a bridge above both can send traffic straight, and within: numa_node"
+  profile_says 3 "pairs.p2p: direct: only a bridge above both can send traffic directly, and within: numa_node"
   wish translated numa_node
   profile_says 3 "pairs.p2p: translated: only a bridge above both"
   wish isolated pcie_switch "kernel_args: {iommu: disabled}"

@@ -202,6 +202,30 @@ Y
   says "sriov/0000:41:00.0/numvfs (failed) 100.0 ms 200.0 ms"
 }
 
+@test "measurements of the gate are lanes, by check or device; each run is a bar" {
+  record '{verdict: "blocked", admit: false, reasons: [],
+    stages: {gate: {started_usec: 2000000, duration_usec: 500000, counts: {same: 1}, changes: []}},
+    measurements: [
+      {id: "gate/memory/node0", check: "memory", state: "same", started_usec: 2010000, duration_usec: 100000},
+      {id: "gate/memory/node1", check: "memory", state: "slow", started_usec: 2020000, duration_usec: 150000,
+       timings: [{started_usec: 2020000, duration_usec: 50000}, {started_usec: 2200000, duration_usec: 100000}]},
+      {id: "gate/loop/0000:41:00.0", check: "loop", state: "same", started_usec: 2300000, duration_usec: 200000}]}'
+  page 7 status
+  says "Stage gate, 500.0 ms"
+  says "3 measurements"
+  says "memory gate/memory/node0 10.0 ms 100.0 ms memory gate/memory/node1 (failed) 20.0 ms 50.0 ms memory gate/memory/node1 (failed) 200.0 ms 100.0 ms"
+  says "0000:41:00.0 gate/loop/0000:41:00.0 300.0 ms 200.0 ms"
+  [ "$(grep -o '<rect class="sort-measurement" x=' page.html | wc -l)" = 2 ]
+  # of an earlier railhead, an earlier boot, or a gate before the one of the stage: none
+  for times in '{duration_usec: 100000}' '{started_usec: 1900000, duration_usec: 100000}'; do
+    record '{verdict: "blocked", admit: false, reasons: [],
+      stages: {gate: {started_usec: 2000000, duration_usec: 500000, counts: {same: 1}, changes: []}},
+      measurements: [{id: "gate/memory/node0", check: "memory", state: "same"} + '"$times]}"
+    page 7 status
+    [[ $text == *"gate at 2.000 s"* && $text != *"Stage gate"* ]]
+  done
+}
+
 @test "the timeline has stages, waiting, reboots, the verdict and devices that came back" {
   mkdir -p "$root/etc/railhead"
   record '{verdict: "ready", admit: true, reasons: [], judged_usec: 90000000,

@@ -183,10 +183,10 @@ value() { cat "$root/$1"; }
   put "$root/sys/devices/system/node/node0/meminfo" "Node 0 MemTotal:        12582912 kB"
   put "$root/sys/devices/system/node/node1/meminfo" "Node 1 MemTotal:        6144 kB"
   run -0 "$railhead" check --root "$root" "$root/etc/railhead/profiles/sku.yaml"
-  [[ $output == *"warning: hugepages: 8M of pages on NUMA node 1, but this machine has 6M of memory there: is a DIMM missing?"* ]]
+  [[ $output == *"warning: hugepages: the pages need 8M on NUMA node 1, but this machine has 6M of memory there; check for a missing DIMM"* ]]
   run -5 "$railhead" plan --root "$root"
   run -6 "$railhead" apply --root "$root"
-  [[ $output == *"hugepages/2M/node1: failed: 8M of pages on NUMA node 1, but this machine has 6M"* ]]
+  [[ $output == *"hugepages/2M/node1: failed: the pages need 8M on NUMA node 1, but this machine has 6M"* ]]
   [ "$(value proc/sys/vm/swappiness)" = 10 ]
   [ "$(value sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages)" = 4 ]
   [ "$(value sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages)" = 0 ]
@@ -195,7 +195,7 @@ value() { cat "$root/$1"; }
   # none left at all is no less known
   put "$root/sys/devices/system/node/node1/meminfo" "Node 1 MemTotal:        0 kB"
   run -6 "$railhead" apply --root "$root"
-  [[ $output == *"8M of pages on NUMA node 1, but this machine has 0M of memory there"* ]]
+  [[ $output == *"the pages need 8M on NUMA node 1, but this machine has 0M of memory there"* ]]
   # pages that are there are no less there
   put "$root/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages" 4
   run -0 "$railhead" apply --root "$root"

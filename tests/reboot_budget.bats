@@ -360,9 +360,9 @@ damage() {
   is_held "railhead has made 5 reboots"
 }
 
-@test "what can't be set back is told by the gate" {
+@test "the gate reports a count that can't be reset" {
   boot transparent_hugepage=never
   mkdir "$count"
   run "$railhead" gate --root "$root"
-  [[ $output == *"the count of railhead's reboots could not be set back: /etc/railhead/reboots: Is a directory"* ]]
+  [[ $output == *"the count of railhead's reboots could not be reset: /etc/railhead/reboots: Is a directory"* ]]
 }

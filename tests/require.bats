@@ -84,7 +84,7 @@ firmware() { # ADDRESS VERSION
 @test "unsupported: is gone, and its successor is named" {
   want 'unsupported: skip' 'sysctl: {vm.swappiness: 1}'
   run -3 "$railhead" verify --root "$root"
-  [[ $output == *"sku.yaml:5:1: unsupported: unknown key; say what may be missing where it is set: optional: true"* ]]
+  [[ $output == *"sku.yaml:5:1: unsupported: unknown key; write optional: true, or a list of keys, in the set"* ]]
 }
 
 @test "the verdict lists what was skipped, and verify does not say that all is as wanted" {

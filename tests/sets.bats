@@ -156,7 +156,7 @@ Y
 link: {one: {mtu: 9000}, two: {mtu: 9000}}"
   on plan
   [ "$status" -eq 0 ]
-  [[ $output == *"unsupported devices/one/expect "*"no member: opt, which it is in, has none"*"unsupported devices/two/expect "* ]]
+  [[ $output == *"unsupported devices/one/expect "*"no member: the wider set opt has none"*"unsupported devices/two/expect "* ]]
   [[ ${lines[-1]} == "profile sku: converged, 1 match (--all lists them), 3 unsupported" ]]
   on gate
   [ "$status" -eq 0 ]
@@ -171,7 +171,7 @@ link: {one: {mtu: 9000}}"
 }
 
 @test "a check about nothing fails, where its sets may not be the reason" {
-  local nics='nics: {pci: "15b3:1021"}' none="there is nothing that this check is about"
+  local nics='nics: {pci: "15b3:1021"}' none="this check has no subject on the node"
   rm -r "$root/sys/devices/system/node/node1"
   put "$root/sys/devices/system/node/online" 0
   put "$root/sys/devices/system/node/has_cpu" 0

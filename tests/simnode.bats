@@ -694,7 +694,7 @@ S
   # the next run ends too, and does not wait for ever behind what still hangs
   run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
   [ "$(failures_of numvfs)" = 2 ]
-  [[ $(said_of "sriov/${PFS[4]}/numvfs: failed: ") == *"which none of this run holds"*"a write that hangs since an earlier run"* ]]
+  [[ $(said_of "sriov/${PFS[4]}/numvfs: failed: ") == *"which is held outside this run"*"a write that has hung since an earlier run"* ]]
 }
 
 @test "a PF that hangs below the global lock: the holder is named, and those behind it" {

@@ -78,5 +78,5 @@ Y
 
 @test "explain: adaptive_rx is for the netdev's traffic, which is not RDMA" {
   run -0 "$railhead" explain link.rails.coalesce.adaptive_rx
-  [[ $output == *"netdev's traffic; RDMA traffic has no part in this"* ]]
+  [[ $output == *"netdev's traffic; RDMA traffic does not count"* ]]
 }

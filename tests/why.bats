@@ -256,10 +256,24 @@ says() { # TEXT...: each is part of a line
   [ "$output" = "railhead: profile sku has no change, key or device 'sysctl.vm.swapiness'; did you mean sysctl.vm.swappiness?" ]
   run -2 "$railhead" why --root "$root" swappiness
   [[ $output == *"did you mean sysctl.vm.swappiness?" ]]
+  for asked in vm.swapines swapines; do
+    run -2 "$railhead" why --root "$root" $asked
+    [ "$output" = "railhead: profile sku has no change, key or device '$asked'; did you mean sysctl.vm.swappiness?" ]
+  done
+  for asked in sysctl/vm.swapiness /proc/sys/vm/swapiness; do
+    run -2 "$railhead" why --root "$root" $asked
+    [[ $output == *"did you mean sysctl/vm.swappiness?" ]]
+  done
+  run -2 "$railhead" why --root "$root" 41:00.9
+  [[ $output == *"did you mean $PF0?" ]]
+  run -2 "$railhead" why --root "$root" railz
+  [[ $output == *"did you mean rails?" ]]
   run -2 "$railhead" why --root "$root" 0000:41:00.9
   [[ $output == *"did you mean $PF0?" ]]
   run -2 "$railhead" why --root "$root" link.rails.up
-  [[ $output == *"profile sku says nothing of 'link.rails.up', so railhead leaves it alone; \`railhead explain\` describes the key" ]]
+  [[ $output == *"profile sku does not set 'link.rails.up', so railhead leaves it alone; \`railhead explain\` describes the key" ]]
+  run -2 "$railhead" why --root "$root" nothing.like.this
+  [[ $output == *"has no change, key or device 'nothing.like.this'; \`railhead plan --all\` lists"* ]]
   run -2 "$railhead" why --root "$root" $'\e[31m\xff'
   [[ $output == *"profile sku has no change, key or device '?[31m?'; \`railhead plan --all\` lists"* ]]
   run -2 "$railhead" why --root "$root" ""

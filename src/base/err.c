@@ -28,6 +28,25 @@ int err_set(struct err *err, int code, const char *fmt, ...)
 	return code;
 }
 
+const char *err_of_path(int code)
+{
+	switch (-code) {
+	case ENOENT:
+		return "No such file or directory; check the path";
+	case ENOTDIR:
+		return "Not a directory; check the path";
+	case EACCES:
+		return "Permission denied; run railhead as root, or make the path readable";
+	default:
+		return strerror(-code);
+	}
+}
+
+int err_path(struct err *err, int code, const char *path)
+{
+	return err_set(err, code, "%s: %s", path, err_of_path(code));
+}
+
 int err_errno(struct err *err, int code, const char *fmt, ...)
 {
 	va_list ap;

@@ -35,6 +35,14 @@ int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((form
 int err_errno(struct err *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/*
+ * The sentence for -errno about a path that a user gave: "No such file or directory; check the
+ * path". Static, or the text of strerror().
+ */
+const char *err_of_path(int code);
+/* Sets "path: " and the sentence of err_of_path(). Returns code. */
+int err_path(struct err *err, int code, const char *path);
+
 /* Copies the message and the fault of *from, with the given code. Returns code. */
 int err_copy(struct err *err, int code, const struct err *from);
 

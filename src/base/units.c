@@ -78,7 +78,8 @@ int parse_duration(const char *s, uint64_t *ret_usec)
 					    {"ms", 1000},
 					    {"s", 1000000},
 					    {"m", 60ULL * 1000000},
-					    {"h", 3600ULL * 1000000}};
+					    {"h", 3600ULL * 1000000},
+					    {"d", 86400ULL * 1000000}};
 
 	return with_unit(s, units, array_len(units), ret_usec);
 }

@@ -16,7 +16,7 @@ int parse_u64(const char *s, uint64_t *ret); /* decimal digits only, no sign, no
 /* Sizes: "64K" "2M" "1G" "16T", powers of 1024, the kernel's names. Unit is required. */
 int parse_size(const char *s, uint64_t *ret_bytes);
 
-/* Durations: "50us" "100ms" "30s" "10m" "4h". Unit is required. */
+/* Durations: "50us" "100ms" "30s" "10m" "4h" "7d". Unit is required. */
 int parse_duration(const char *s, uint64_t *ret_usec);
 
 /* For people, in whole seconds: "0 s", "42 s", "2 min 5 s", "4 h", "2 days 3 h". */

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * railhead-bench: the program that measures. Each benchmark is one file that exports one
- * const struct; a new one is a file and a line in the table of table.c.
+ * railhead-bench: the measuring program. Each benchmark is one file that exports one const struct;
+ * a new benchmark needs a file and a line in table.c.
  *
- * It is a program of its own so that a driver that hangs, a bus error or a library that
- * crashes takes nothing with it: the gate runs it with a deadline (gate/bench.h). It is
- * linked with base/, jansson and libibverbs; what not every node of a fabric has (the GPU's
- * libraries) is opened by the benchmark that needs it.
+ * It is a separate program, which the gate runs with a deadline (gate/bench.h), so that a hanging
+ * driver, a bus error or a crashing library leaves the gate unharmed. It is linked with base/,
+ * jansson and libibverbs. GPU libraries are missing on some nodes, so the benchmarks that need them
+ * open them at run time.
  *
  * One run prints one line of JSON on stdout:
  *   {"bench": NAME, "result": "measured", "value": N, "unit": U, ...}
  *   {"bench": NAME, "result": "cannot measure", "reason": TEXT}
- *   {"bench": NAME, "result": "not yet", "reason": TEXT}      (a port that comes up still)
- *   {"bench": NAME, "result": "unsupported", "reason": TEXT}  (this machine has no such thing)
- * SIGTERM says that the run's time is over: the line then holds what was measured until then, or
- * is "not yet" where that is nothing.
+ *   {"bench": NAME, "result": "not yet", "reason": TEXT}      (a port is coming up)
+ *   {"bench": NAME, "result": "unsupported", "reason": TEXT}  (the machine lacks the part)
+ * SIGTERM ends the run: the line then holds the figures so far, or is "not yet" if there are none.
  *
- * It exits with 0; 1 when the measuring process crashed, 2 for wrong usage (text on stderr).
+ * Exit status: 0; 1: the measuring process crashed; 2: wrong usage (text on stderr).
  */
 #pragma once
 
@@ -30,9 +29,9 @@
 enum option_type {
 	OPTION_NUMBER, /* decimal */
 	OPTION_SIZE,   /* with unit: 64M, 1G */
-	OPTION_SIZES,  /* a list of sizes, most wanted first: 1G,2M */
+	OPTION_SIZES,  /* a list of sizes, preferred first: 1G,2M */
 	OPTION_CPUS,   /* a list as the kernel writes it: 2-47,50 */
-	OPTION_TEXT,   /* any, but not empty: a device's name, a path */
+	OPTION_TEXT,   /* any text of at least one character: a device's name, a path */
 };
 
 struct option_def {
@@ -44,7 +43,7 @@ struct option_def {
 	const char *help;
 };
 
-/* --budget of a benchmark whose windows have so many milliseconds if it is not said. */
+/* --budget of a benchmark; default_ms: the default, in milliseconds. */
 #define OPTION_BUDGET(default_ms)                                                     \
 	{                                                                             \
 		.name = "budget", .arg = "MS", .type = OPTION_NUMBER, .max = 3600000, \
@@ -65,16 +64,16 @@ struct benchmark {
 	struct option_def options[OPTIONS_MAX + 1]; /* ends with a NULL name */
 
 	/*
-	 * Adds "value", "unit" and its other numbers to line: rates in B/s, times in ns; and as
-	 * "cause" what it saw that makes it slow, if it is. A failure is the reason why it can't be
-	 * measured (err->text): -EAGAIN "not yet", -EOPNOTSUPP "unsupported", any other "cannot
-	 * measure". Runs in a process of its own, pinned by itself. --budget, in ms, is an option
-	 * of every benchmark: the time for all its windows. When the time of the whole run is over
-	 * it ends with the windows that it has (time_over.h).
+	 * Adds "value", "unit" and further numbers to line: rates in B/s, times in ns; and as
+	 * "cause" an observed reason for a slow figure. An error means that measuring failed, with
+	 * the reason in err->text: -EAGAIN "not yet", -EOPNOTSUPP "unsupported", any other "cannot
+	 * measure". Runs in a separate process and pins itself. Every benchmark has the option
+	 * --budget, the time for all its windows in ms. When the time of the whole run is over, it
+	 * ends with the windows measured so far (time_over.h).
 	 */
 	int (*run)(const struct options *o, json_t *line, struct err *err);
-	bool ordinary_priority; /* what others do to ordinary work is what it measures */
-	bool together;		/* it may share a process with others: together.h */
+	bool ordinary_priority; /* it measures the effect of other tasks on ordinary work */
+	bool together;		/* may share a process with other benchmarks: together.h */
 };
 
 extern const struct benchmark *const benchmarks[]; /* ends with NULL */
@@ -88,17 +87,17 @@ const char *option_text(const struct options *o, const char *name, const char *f
 uint64_t option_number(const struct options *o, const char *name, uint64_t fallback);
 uint64_t option_size(const struct options *o, const char *name, uint64_t fallback);
 
-/* Runs it in this process, and returns its line, whatever became of it. */
+/* Runs the benchmark in this process, and returns its line, also after a failure. */
 json_t *benchmark_measure(const struct options *o);
 /* Prints a line whole. Returns the exit status for main(). */
 int benchmark_print(const json_t *line);
 /*
- * Runs it in a child, so that a SIGBUS (a huge page that another took meanwhile) becomes
+ * Runs the benchmark in a child, so that a SIGBUS (another process took the huge page) becomes
  * "cannot measure", and prints the line. Returns the exit status for main().
  */
 int benchmark_run(struct options *o);
-/* The same of any measure(), which returns that status. bench: the one that it runs; NULL: several,
- * and a bus error is the end of the process as any other signal. */
+/* The same for any measure() that returns the exit status. bench: the benchmark that it runs; NULL:
+ * several, and then a bus error ends the process as any other signal does. */
 int benchmark_in_child(const struct benchmark *bench, int (*measure)(void *arg), void *arg);
-/* For what measures: before others that run as usual. */
+/* Gives the measuring process precedence over processes of ordinary priority. */
 void benchmark_take_precedence(void);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A chain of pointers through all cache lines of a buffer, one a line, that is a single cycle
- * without an order that a prefetcher could learn: what memory latency is measured along.
+ * A chain of pointers for measuring memory latency: one pointer in each cache line of a buffer, all
+ * in a single cycle whose order a prefetcher can't learn.
  *
- * Sattolo's shuffle of 20 million lines is a random write each, seconds of cache misses. Here
- * the successor of a line is computed from its number, so that the chain is written in the
- * order of addresses, by several threads: the cycle goes round and round all blocks (of 2 MiB)
- * in one shuffled order, in each block by one shuffled order of its lines, which each block
- * begins elsewhere. Two hops that follow each other are in different blocks; a line comes again
- * only after all others. Lines are written past the caches, which hold none of them after it.
+ * Sattolo's shuffle of 20 million lines makes one random write per line, seconds of cache misses.
+ * This chain computes the successor of a line from its number, so that several threads can write it
+ * in address order. The cycle visits all blocks (of 2 MiB) in one shuffled order, again and again;
+ * in each block it follows one shuffled order of lines, from a different start in each block.
+ * Consecutive hops are in different blocks, and a line is visited again only after all others. The
+ * writes bypass the caches, which hold no line of the chain afterwards.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 
 #define CHAIN_LINE 64u
 #define CHAIN_BLOCK_LINES 32768u
-#define CHAIN_BLOCK ((size_t)CHAIN_BLOCK_LINES * CHAIN_LINE) /* lengths are multiples of it */
+#define CHAIN_BLOCK ((size_t)CHAIN_BLOCK_LINES * CHAIN_LINE) /* lengths are multiples of this */
 
 struct chain;
 
@@ -30,5 +30,5 @@ void chain_write(const struct chain *c, size_t from, size_t to);
 
 void chain_free(struct chain *c);
 
-/* Where one comes from `at` by that many hops, a multiple of 16; each load waits for the last. */
+/* The pointer after that many hops (a multiple of 16) from `at`; each load waits for the last. */
 const void *chain_walk(const void *at, size_t hops);

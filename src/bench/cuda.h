@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * CUDA's driver library, libcuda.so.1, opened at run time: it comes with the driver and is on
- * nodes with NVIDIA GPUs only. No header of CUDA is needed or copied; the few types and
+ * CUDA's driver library, libcuda.so.1, opened at run time, because it comes with the driver and
+ * only nodes with NVIDIA GPUs have it. No header of CUDA is needed or copied; the few types and
  * numbers below are the driver API's ABI:
  *
  *  - names: cuda.h defines cuMemAlloc as cuMemAlloc_v2 and so on (the _v2 of CUDA 3.2 and 4.0,
- *    64-bit sizes); the symbol with the suffix is what a program that was compiled calls, and
- *    the library keeps every version of a symbol that it ever had;
+ *    64-bit sizes); a compiled program calls the symbol with the suffix, and the library keeps
+ *    every version of a symbol;
  *  - types: CUdevice is int, CUdeviceptr 64 bits wide on LP64, contexts, streams and events
- *    are pointers to nothing that a caller looks into;
+ *    are opaque pointers;
  *  - numbers: enum CUresult, CUdevice_attribute, CUmemRangeHandleType of the CUDA Driver API
  *    reference, "Data types used by CUDA driver".
  *
@@ -22,7 +22,7 @@
 
 #include "base/err.h"
 
-/* Those that a sentence is written about. */
+/* The results that have their own message. */
 enum cu_result {
 	CU_SUCCESS = 0,
 	CU_OUT_OF_MEMORY = 2,
@@ -88,17 +88,17 @@ struct cuda {
 	int (*range_handle)(void *ret, cu_ptr p, size_t len, int type, unsigned long long flags);
 };
 
-/* Drops what the environment says to CUDA: before there are threads, if there will be any. */
+/* Removes CUDA's variables from the environment. Call it before starting any thread. */
 void cuda_forget_environment(void);
 /*
- * Opens and initialises it, once in a process. What the environment says to CUDA
- * (CUDA_VISIBLE_DEVICES hides GPUs) is dropped first. -EAGAIN: the fabric manager has not come up.
+ * Opens and initialises the library, once in a process. CUDA's variables are removed from the
+ * environment first (CUDA_VISIBLE_DEVICES hides GPUs). -EAGAIN: the fabric manager is not up yet.
  */
 int cuda_open(struct cuda *c, struct err *err);
 
 /*
- * 0 for CU_SUCCESS; else *err with what failed, CUDA's own words and the remedy, and -EAGAIN
- * for what a retry may mend, another code for the rest.
+ * 0 for CU_SUCCESS; else *err with the failed call, CUDA's message and the remedy, and -EAGAIN for
+ * an error that a retry may resolve, another code for other errors.
  */
 int cuda_check(const struct cuda *c, int result, struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -114,10 +114,10 @@ struct gpu {
 	cu_context ctx;	   /* NULL: none */
 	cu_stream stream;  /* NULL: none */
 	cu_event from, to; /* NULL: none */
-	uint64_t setup_ns; /* what the context took: a second, where the GPU was asleep */
+	uint64_t setup_ns; /* time to create the context: a second, if the GPU was asleep */
 };
 
-/* The context is current when it returns, and stays so until another gpu_open(), gpu_use(). */
+/* Makes the context current, until the next gpu_open() or gpu_use(). */
 int gpu_open(struct gpu *g, const struct cuda *c, const char *addr, struct err *err);
 int gpu_use(const struct gpu *g, struct err *err);
 void gpu_close(struct gpu *g);
@@ -129,5 +129,5 @@ void gpu_close(struct gpu *g);
 int gpu_time(const struct gpu *g, int (*copy)(void *ctx), void *ctx, size_t len, size_t count,
 	     double *ret_rate, struct err *err);
 
-/* So many copies of len bytes last about window_ns at that rate; 1..1024. */
+/* The number of copies of len bytes that take about window_ns at that rate; 1..1024. */
 size_t gpu_copies(double rate, size_t len, uint64_t window_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel says of NUMA nodes, caches and huge pages: the few facts that
- * benchmarks need before they measure. rootfd is the directory that sys/ is below.
+ * The kernel's facts on NUMA nodes, caches and huge pages that benchmarks need before they measure.
+ * rootfd: the directory with sys/.
  */
 #pragma once
 
@@ -14,19 +14,19 @@
 /* The node's online CPUs. -ENODEV: no such node; the set may be empty (memory only). */
 int facts_node_cpus(int rootfd, unsigned int node, struct cpus *ret, struct err *err);
 
-/* Leaves of each core's threads only the first: two on a core add no bandwidth. */
+/* Keeps the first thread of each core, because a second thread adds no bandwidth. */
 void facts_one_per_core(int rootfd, struct cpus *cpus);
 
 /*
- * Leaves at most so many CPUs, as many of each last-level cache as of each other one: on a
- * processor of chiplets each of these caches has a link of its own to the memory.
+ * Keeps at most `most` CPUs, equally many of each last-level cache, because on a processor of
+ * chiplets each of these caches has a separate link to the memory.
  */
 void facts_spread(int rootfd, struct cpus *cpus, size_t most);
 
 /* Bytes of last-level cache that these CPUs have, each cache counted once; 0: not known. */
 uint64_t facts_last_level_cache(int rootfd, const struct cpus *cpus);
 
-/* Bytes that can be had on the node without swapping: free, or clean page cache. */
+/* Bytes that the node can provide without swapping: free, or clean page cache. */
 int facts_node_available(int rootfd, unsigned int node, uint64_t *ret, struct err *err);
 
 struct huge_pages {
@@ -38,7 +38,7 @@ struct huge_pages {
 int facts_huge_pages(int rootfd, unsigned int node, uint64_t page_size, struct huge_pages *ret,
 		     struct err *err);
 
-/* The NUMA node of an RDMA device, or of the netdev that a soft one is on; -1: not known. */
+/* The NUMA node of an RDMA device, or of the netdev below a software device; -1: not known. */
 int facts_rdma_node(int rootfd, const char *device);
 
 /* "4K", "2M", "1G", in a buffer of 24. */

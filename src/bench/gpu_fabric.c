@@ -287,10 +287,11 @@ static void judge_absent(struct fabric *fb)
 {
 	gpu_show(&fb->f, "fabric", json_string("not supported"));
 	if (fb->mode != MODE_NONE)
-		gpu_fault(&fb->f, FAULT_GPU_FABRIC_DOWN,
-			  "it is in no NVLink fabric (not supported), and the profile says mode: "
-			  "%s: %s; write mode: none for GPUs without NVSwitch or before Hopper",
-			  modes[fb->mode], remedy(fb));
+		gpu_fault(
+			&fb->f, FAULT_GPU_FABRIC_DOWN,
+			"it is not in an NVLink fabric (not supported), but the profile has mode: "
+			"%s: %s; write mode: none for GPUs without NVSwitch or before Hopper",
+			modes[fb->mode], remedy(fb));
 }
 
 static int not_yet(const struct fabric *fb, const char *state, struct err *err)
@@ -319,7 +320,7 @@ static int judge_state(struct fabric *fb, const char *others, struct err *err)
 	default:
 		gpu_show(&fb->f, "fabric", json_integer(fb->is.state));
 		gpu_fault(&fb->f, FAULT_GPU_FABRIC_DOWN,
-			  "its state in the NVLink fabric is %u, which nobody here knows: update "
+			  "its state in the NVLink fabric is %u, unknown to this version: update "
 			  "railhead",
 			  fb->is.state);
 		return 0;

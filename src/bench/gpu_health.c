@@ -281,16 +281,15 @@ static bool ask(struct health *h, const struct question *q)
 static void blame_hidden(struct health *h, const char *names, bool any)
 {
 	static const char remedy[] =
-		"install a driver that supports this GPU; of a virtual GPU, whose guest can't see "
-		"that, write must_show: with what it shows";
+		"install a driver that supports this GPU; for a virtual GPU, which hides some "
+		"facts "
+		"from its guest, write must_show: with the facts that it shows";
 
 	if (*names)
 		gpu_fault(&h->f, FAULT_GPU_NOT_SHOWN,
-			  "does not show %s: nobody knows whether that is in order; %s", names,
-			  remedy);
+			  "does not show %s, so the health is unknown; %s", names, remedy);
 	else if (!any)
-		gpu_fault(&h->f, FAULT_GPU_NOT_SHOWN,
-			  "answers none of the questions by which its health is judged; %s",
+		gpu_fault(&h->f, FAULT_GPU_NOT_SHOWN, "answers none of the health queries; %s",
 			  remedy);
 }
 

@@ -112,7 +112,7 @@ static int prepare(struct peers *p, const struct options *o, struct err *err)
 
 	p->size = option_size(o, "size", SIZE);
 	if (streq(gpu, peer))
-		return err_set(err, -EINVAL, "%s is no peer of itself", gpu);
+		return err_set(err, -EINVAL, "%s can't be its own peer", gpu);
 	r = cuda_open(&p->cuda, err);
 	if (r == 0)
 		r = open_one(p, TO_PEER, gpu, err);

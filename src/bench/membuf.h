@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A buffer whose pages are of one size and on one NUMA node, or no buffer. Page sizes are
- * never swapped silently: the caller asks for each in turn and reports what it got.
+ * A buffer whose pages all have one size and are on one NUMA node. The caller asks for each page
+ * size in turn and reports the size that it got; membuf_map() never falls back to another size.
  */
 #pragma once
 
@@ -20,19 +20,19 @@ struct membuf {
 /*
  * Maps at least `want` bytes (whole pages; fewer pages if fewer huge ones are free) and
  * binds them to the node. Nothing is touched yet. -ENOMEM with a reason such as
- * "no free 1G page on node 0: 1 reserved, 0 free". Asked for 4K it takes the smallest pages that
- * the kernel has.
+ * "no free 1G page on node 0: 1 reserved, 0 free". 4K means the smallest pages of the kernel.
  */
 int membuf_map(struct membuf *ret, int rootfd, unsigned int node, uint64_t page, size_t want,
 	       struct err *err);
 
-/* Faults in [from, to) of it, until the run's time is over; may be called side by side for parts.
+/* Faults in the bytes [from, to), until the run's time is over; threads may touch parts in
+ * parallel.
  */
 void membuf_touch(const struct membuf *b, size_t from, size_t to);
 
 /*
- * Are the pages (all huge ones, a sample of small ones) where they were asked for? -EAGAIN: the
- * run's time was over, and some may not have been touched.
+ * Verifies that the pages (all huge ones, a sample of small ones) are on the requested node.
+ * -EAGAIN: the run's time is over, and some pages may be untouched.
  */
 int membuf_verify(const struct membuf *b, struct err *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What /proc/self/mountinfo says of mounts (proc(5)). */
+/* Mounts, from /proc/self/mountinfo (proc(5)). */
 #pragma once
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 struct mount {
 	char type[32];	    /* "nfs4", "xfs" */
 	char source[256];   /* "server:/export", "/dev/nvme0n1p1" */
-	char transport[16]; /* of nfs: "rdma", "tcp"; "" not told */
+	char transport[16]; /* of nfs: "rdma", "tcp"; "": not reported */
 };
 
 /* The mount of that number in the text. */
@@ -15,7 +15,7 @@ bool mounts_find(const char *mountinfo, int id, struct mount *ret);
 /* Whether something is mounted on the directory, by its absolute path. */
 bool mounts_has(const char *mountinfo, const char *dir);
 /*
- * What makes a mount slow, if it is to be reached by another transport than it is: the caller
- * frees it. NULL: it is as wanted, nothing was wanted (""), or it says nothing.
+ * The cause of a slow mount: its transport differs from `want`. The caller frees it. NULL: the
+ * transport is as wanted, want is "", or the mount reports no transport.
  */
 char *mounts_cause(const struct mount *m, const char *want);

@@ -4,8 +4,8 @@
 
 #include "base/err.h"
 
-/* -ENOENT with the remedy where there is no such library. It is never closed: its threads
- * and exit handlers would run into nothing. */
+/* -ENOENT with the remedy if the library is missing. It is never closed, because its threads and
+ * exit handlers keep running. */
 int nvidia_open(void **ret, const char *library, struct err *err);
 
 /* Of the loaded kernel module: "570.86.15", or "version unknown". buf is returned. */

@@ -3,8 +3,8 @@
  * NVIDIA's management library, libnvidia-ml.so.1, opened at run time like libcuda (cuda.h).
  * Names, numbers and layouts are those of the NVML API reference (nvml.h, which NVIDIA also
  * publishes in github.com/NVIDIA/go-nvml, gen/nvml): nvmlInit and the lookup by address are
- * _v2, the others have no suffix; nvmlDevice_t is a pointer to nothing that a caller looks
- * into; enums are int, counters unsigned long long.
+ * _v2, the others have no suffix; nvmlDevice_t is an opaque pointer;
+ * enums are int, counters unsigned long long.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 
-/* Those that a sentence is written about. */
+/* The results that have their own message. */
 enum nvml_result {
 	NVML_SUCCESS = 0,
 	NVML_INVALID_ARGUMENT = 2,

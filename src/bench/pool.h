@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A pool: one thread pinned to each of some CPUs, which all do a piece of work again and
- * again for a short window that begins on all of them at the same moment.
+ * A pool: one thread pinned to each of some CPUs. In a short window, which begins on all of them at
+ * the same moment, all threads repeat a piece of work.
  *
- * A window's rate is the sum over the threads of the median rate of the pieces that the
- * thread did in it: a piece that an interrupt or a stolen CPU stretched does not count. The
- * window is its own if the threads were on their CPUs from the common start to its end, which
- * their clocks say (CLOCK_THREAD_CPUTIME_ID: without what other tasks had, interrupts where
- * the kernel accounts for them, and what a hypervisor says that it has taken).
+ * A window's rate is the sum over the threads of the median rate of the thread's pieces, so that
+ * pieces which an interrupt or a stolen CPU stretched do not count. The window is its own if the
+ * threads were on their CPUs from the common start to its end, by CLOCK_THREAD_CPUTIME_ID. That
+ * clock leaves out the time of other tasks, of interrupts where the kernel accounts for them, and
+ * the steal time that a hypervisor reports.
  */
 #pragma once
 
@@ -23,8 +23,8 @@
 struct pool;
 
 /*
- * Does one piece as member `who` (0..n-1) and returns how much that was (bytes, hops); all
- * pieces of one work are equal. A member that only keeps its CPU from others returns 0.
+ * Does one piece as member `who` (0..n-1) and returns its amount (bytes, hops); all
+ * pieces of one work are equal. A member that only occupies its CPU returns 0.
  */
 typedef size_t (*pool_work)(void *ctx, size_t who);
 
@@ -39,15 +39,15 @@ void pool_once(struct pool *p, pool_work work, void *ctx);
 /* Every member does at least three pieces. */
 void pool_window(struct pool *p, pool_work work, void *ctx, uint64_t window_ns, struct window *ret);
 
-/* How much of the time of all windows so far the members had their CPUs, in percent. */
+/* Share of the time of all windows so far in which the members had their CPUs, in percent. */
 double pool_own_pct(const struct pool *p);
 
 void pool_stop(struct pool *p); /* NULL is fine */
 
 /*
- * Puts the calling thread on those of the CPUs that it may run on, and leaves these in the set:
- * isolated ones too, though they are in no inherited mask; none that is offline or outside the
- * cpuset. -EINVAL: there are none, and nothing has changed.
+ * Pins the calling thread to the permitted CPUs of the set, and removes the others from the set.
+ * Isolated CPUs are permitted, although no inherited mask has them; CPUs that are offline or
+ * outside the cpuset are not. -EINVAL: no CPU is permitted, and the thread is unchanged.
  */
 int run_on(struct cpus *cpus);
 

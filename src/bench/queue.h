@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How long a thread that sleeps in its windows, too, waited for a CPU although it could run: the
+ * How long a runnable thread waited for a CPU, for threads that also sleep in their windows: the
  * second number of /proc/thread-self/schedstat (Documentation/scheduler/sched-stats.rst).
  */
 #pragma once
@@ -16,5 +16,5 @@ struct queue { /* of the calling thread, at one moment */
 };
 
 void queue_look(struct queue *q);
-/* Adds "own_pct": in how much of the time since then it had not to wait, if that is known. */
+/* Adds "own_pct": the share of the time since `before` without a wait, if known. */
 void queue_report(const struct queue *before, json_t *line);

@@ -169,7 +169,7 @@ int rdma_link_dmabuf(struct rdma_link *link, enum rdma_side side, int fd, uint64
 
 	if (!mr && (errno == EOPNOTSUPP || errno == EPROTONOSUPPORT))
 		return err_set(err, -EOPNOTSUPP,
-			       "the driver of %s takes no dma-buf as memory (ibv_reg_dmabuf_mr)",
+			       "the driver of %s does not support dma-buf (ibv_reg_dmabuf_mr)",
 			       s->end.device);
 	if (!mr)
 		return no_memory(last_error(), "a memory region by dma-buf", s, err);

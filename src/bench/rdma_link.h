@@ -4,12 +4,12 @@
  * (its NIC moves every byte over PCIe twice, no cable is used), or on two. Bytes are written from
  * the near end's memory into the far end's.
  *
- *   rdma_link_open()     devices, ports, GIDs, queues: finds what is not ready
- *   rdma_link_memory()   or rdma_link_dmabuf(), for each end; again for another one
+ *   rdma_link_open()     devices, ports, GIDs, queues: reports parts that are not ready
+ *   rdma_link_memory()   or rdma_link_dmabuf(), for each end; again for other memory
  *   rdma_link_connect()  once both ends are open; before or after memory
  *
- * The one who calls polls, busily: no events. Every wait ends after wait_ms, and a work
- * request that failed ends the link: all that follows fails too.
+ * The caller's thread polls without sleeping; there are no events. Every wait ends after wait_ms. A
+ * failed work request ends the link: all later ones fail too.
  */
 #pragma once
 
@@ -21,9 +21,9 @@ enum rdma_side { RDMA_NEAR, RDMA_FAR, RDMA_SIDES };
 
 enum {
 	RDMA_WAIT_MS = 5000,   /* longer than all retries of a queue pair take */
-	RDMA_LISTS = 8,	       /* of writes that are under way at once */
+	RDMA_LISTS = 8,	       /* of writes under way at once */
 	RDMA_LISTS_MOST = 32,  /* ... of a fast device */
-	RDMA_LIST_MOST = 32,   /* writes of one list; its last one is signalled */
+	RDMA_LIST_MOST = 32,   /* writes of a list; the last is signalled */
 	RDMA_RECEIVES = 64,    /* posted ahead of a ping-pong's messages */
 	RDMA_MESSAGE_MOST = 64 /* bytes of a message of the ping-pong */
 };
@@ -45,19 +45,19 @@ struct rdma_link_side {
 	struct ibv_cq *send_cq, *recv_cq;
 	struct ibv_qp *qp;
 	struct ibv_mr *mr; /* NULL: no memory yet */
-	uint64_t base;	   /* the address that work requests begin at */
+	uint64_t base;	   /* the first address for work requests */
 	size_t len;
 	uint32_t inline_most;	  /* bytes that may travel in the work request itself */
-	unsigned int unsignalled; /* sends since one that says when it is done */
-	unsigned int signalled;	  /* sends that do, and have not yet */
-	unsigned int receives;	  /* posted, and not filled */
+	unsigned int unsignalled; /* sends since the last signalled send */
+	unsigned int signalled;	  /* signalled sends without a completion */
+	unsigned int receives;	  /* posted and still empty */
 };
 
 struct rdma_link {
 	struct rdma_link_options options;
 	struct rdma_link_side side[RDMA_SIDES];
 	enum ibv_mtu mtu;   /* the smaller of both ports' active ones */
-	unsigned int lists; /* that the next window of writes keeps under way */
+	unsigned int lists; /* lists under way in the next window of writes */
 };
 
 /* -EAGAIN: a port is not up yet (rdma_port.h). */
@@ -65,15 +65,15 @@ int rdma_link_open(struct rdma_link **ret, const struct rdma_link_options *optio
 		   struct err *err);
 
 /*
- * The memory that an end reads from (near) or that is written to (far): the caller's, and it
- * outlives the link, or the next call of either. Memory of this process:
+ * The memory that writes read from (near end) or go to (far end). The caller owns it and keeps it
+ * until the link is closed or the end gets other memory. Memory of this process:
  */
 int rdma_link_memory(struct rdma_link *link, enum rdma_side side, void *p, size_t len,
 		     struct err *err);
 /*
  * ... or of a device, by a file descriptor of its dma-buf: len bytes from offset, which work
- * requests address from iova on. iova and offset have the same place in a page.
- * -EOPNOTSUPP if the driver of the RDMA device takes none. ibv_reg_mr(3).
+ * requests address from iova on. iova and offset are equal modulo the page size.
+ * -EOPNOTSUPP: the driver of the RDMA device does not support dma-buf. ibv_reg_mr(3).
  */
 int rdma_link_dmabuf(struct rdma_link *link, enum rdma_side side, int fd, uint64_t offset,
 		     size_t len, uint64_t iova, struct err *err);
@@ -81,9 +81,9 @@ int rdma_link_dmabuf(struct rdma_link *link, enum rdma_side side, int fd, uint64
 int rdma_link_connect(struct rdma_link *link, struct err *err);
 
 /*
- * Keeps some lists of writes of `size` bytes under way for about window_ns, and at least
- * for some completions. *ret_rate: messages per second between the first completion and the
- * last. Nothing is under way at the end. Needs memory at both ends, of size bytes at least.
+ * Keeps some lists of writes of `size` bytes under way for about window_ns, and at least for some
+ * completions. *ret_rate: messages per second between the first and the last completion. All
+ * writes are complete at the end. Needs memory of at least size bytes at both ends.
  */
 int rdma_link_write_window(struct rdma_link *link, size_t size, uint64_t window_ns,
 			   double *ret_rate, struct err *err);

@@ -51,7 +51,7 @@ static int absent(const char *name, struct ibv_device **list, int n, struct err 
 			    name, str_get(&names));
 	else
 		r = err_set(err, -ENODEV,
-			    "there is no RDMA device %.64s; there are: %.200s; see whether its "
+			    "there is no RDMA device %.64s; found: %.200s; check whether its "
 			    "driver is loaded",
 			    name, str_get(&names));
 	str_free(&names);
@@ -106,7 +106,7 @@ int rdma_port_query(struct ibv_context *context, const struct rdma_end *end,
 	int r = ibv_query_device(context, &device);
 
 	if (r)
-		return err_errno(err, -r, "ask %s what it is", end->device);
+		return err_errno(err, -r, "query the attributes of %s", end->device);
 	if (end->port < 1 || end->port > device.phys_port_cnt)
 		return err_set(err, -ERANGE, "%s has %u ports, and no port %u", end->device,
 			       device.phys_port_cnt, end->port);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a port of an RDMA device must be before queue pairs can be connected through it: active,
- * and on Ethernet with a GID of RoCE v2.
+ * The preconditions for connecting queue pairs through a port of an RDMA device: the port is
+ * active, and on Ethernet has a GID of RoCE v2.
  */
 #pragma once
 
@@ -11,20 +11,20 @@
 
 /* One port of one device, as an option names it. */
 struct rdma_end {
-	const char *device; /* "mlx5_0": as below /sys/class/infiniband */
+	const char *device; /* "mlx5_0", its name in /sys/class/infiniband */
 	unsigned int port;  /* from 1 */
-	int gid_index;	    /* -1: the best; of InfiniBand not used */
+	int gid_index;	    /* -1: the best; unused with InfiniBand */
 };
 
 /*
- * Opens the device. -ENODEV names what devices there are, and what a device that the kernel
- * has lacks to be used from here (its provider library, ib_uverbs).
+ * Opens the device. -ENODEV: the message lists the existing devices or, for a device that only the
+ * kernel knows, the missing part (its provider library, ib_uverbs).
  */
 int rdma_device_open(const char *name, struct ibv_context **ret, struct err *err);
 
 /*
  * -EAGAIN with both states and the remedy while the port is not active: no carrier, or no subnet
- * manager yet. -ERANGE for a port that the device has not.
+ * manager yet. -ERANGE: the device has no such port.
  */
 int rdma_port_query(struct ibv_context *context, const struct rdma_end *end,
 		    struct ibv_port_attr *ret, struct err *err);
@@ -33,9 +33,9 @@ int rdma_port_query(struct ibv_context *context, const struct rdma_end *end,
 const char *rdma_gid_kind(const union ibv_gid *gid);
 
 /*
- * Of the n entries of a device's table the one for end: RoCE v2 only, IPv4-mapped before global
- * before link-local (perftest's order), the lowest index of equals. -ENODATA with what there is
- * instead; -EINVAL for an index of the end's own that is none of RoCE v2.
+ * Picks the entry for end from the n entries of a device's table: RoCE v2 only, IPv4-mapped before
+ * global before link-local (perftest's order), then the lowest index. -ENODATA: no entry fits, and
+ * the message lists the entries. -EINVAL: end's gid_index has no GID of RoCE v2.
  */
 int rdma_gid_pick(const struct ibv_gid_entry *table, size_t n, const struct rdma_end *end,
 		  struct ibv_gid_entry *ret, struct err *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Estimators for noisy machines. Rates of short windows spread over time have outliers
- * downwards only (something else ran, the clock was low); medians do not see them, means
- * and single long runs do.
+ * downwards only (other work ran, the clock was low). Medians ignore outliers; means and
+ * single long runs include them.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 double stats_spread_pct(const double *v, size_t n);
 
 /*
- * Have the windows said the same for long enough to stop? True when the medians of the
+ * Whether the windows agree, so that measuring can stop. True when the medians of the
  * first and of the second half, and of odd and even windows, differ by at most pct
  * percent. False for fewer than `least` windows.
  */

@@ -155,7 +155,7 @@ static int check_type(const struct storage *s, struct stat *ret, struct err *err
 			       "%s is a directory; write a file of some GiB into it and name that",
 			       s->path);
 	if (!S_ISREG(ret->st_mode) && !S_ISBLK(ret->st_mode))
-		return err_set(err, -EINVAL, "%s is no file and no block device", s->path);
+		return err_set(err, -EINVAL, "%s is neither a file nor a block device", s->path);
 	return 0;
 }
 
@@ -235,7 +235,7 @@ static int find_first(struct storage *s, const struct options *o, struct err *er
 		return offset % s->size == 0 && s->first < s->requests
 			       ? 0
 			       : err_set(err, -EINVAL,
-					 "--offset: %" PRIu64 " is no multiple of %" PRIu64
+					 "--offset: %" PRIu64 " is not a multiple of %" PRIu64
 					 ", the size of a request, within the file",
 					 offset, s->size);
 	r = read_whole(BOOT_ID, &boot_id);
@@ -478,8 +478,8 @@ static int run(const struct options *o, json_t *line, struct err *err)
 
 	if (s.size == 0 || s.size % ALIGN || s.size > SIZE_MOST)
 		return err_set(err, -EINVAL,
-			       "--size: %" PRIu64 " is no multiple of 4K up to 64M, as direct "
-			       "reads are",
+			       "--size: %" PRIu64 " is not a multiple of 4K up to 64M, as direct "
+			       "reads require",
 			       s.size);
 	s.per_window = WINDOW_BYTES / s.size;
 	if (s.per_window < 2 * s.depth)
@@ -503,7 +503,7 @@ const struct benchmark storage_read = {
 		     .arg = "PATH",
 		     .type = OPTION_TEXT,
 		     .required = true,
-		     .help = "what is read: a file of some GiB, or a block device"},
+		     .help = "the data to read: a file of some GiB, or a block device"},
 		    {.name = "size",
 		     .arg = "SIZE",
 		     .type = OPTION_SIZE,

@@ -8,8 +8,8 @@
 extern const struct benchmark storage_read;
 
 /*
- * The request that a run begins with, of a file that has so many (at least 1): the same for all
- * runs of a boot that have that budget. The next boot has another one, and so has the gate's
- * second, longer look: a cache that the first has filled would answer it.
+ * The first request of a run, of a file with `requests` (at least 1) requests: the same for all
+ * runs of a boot with that budget. The next boot and the gate's second, longer look begin at
+ * another request, because a cache that the first run filled would answer the same one.
  */
 uint64_t storage_first(const char *boot_id, uint64_t budget_ms, uint64_t requests);

@@ -13,8 +13,8 @@
 #define STREAM_ALIGN (4 * STREAM_PAGE) /* lengths are multiples of this */
 
 /*
- * Which way is the faster one depends on the CPU. One core of an EPYC (Zen) copied a quarter more
- * in order; one of a Xeon (Emerald Rapids) a fifth more from four pages at once, since a prefetcher
+ * Which walk is faster depends on the CPU. A core of an EPYC (Zen) copied a quarter more in order;
+ * a core of a Xeon (Emerald Rapids) copied a fifth more from four pages at once, since a prefetcher
  * follows a stream within its page and one stream does not use up the core's loads in flight.
  */
 enum stream_walk { STREAM_IN_ORDER, STREAM_FOUR_PAGES, STREAM_WALKS };
@@ -30,7 +30,8 @@ struct stream_ops {
 };
 
 extern const struct stream_ops stream_plain;
-/* Of the architecture (stream_ARCH.c): widest first, the plain one last; ends with NULL. */
+/* The loops of the architecture (stream_ARCH.c), widest first, stream_plain last; ends with NULL.
+ */
 extern const struct stream_ops *const stream_all[];
 
 /* The first usable one; the last ("plain") always is. */

@@ -52,7 +52,7 @@ static int parse_task(struct task *t, char *text, struct err *err)
 	t->limit_ns = ms * 1000000u;
 	t->options.bench = benchmark_find(words[1]);
 	if (!t->options.bench || !t->options.bench->together)
-		return err_set(err, -EINVAL, "'%s' is no benchmark that shares a process",
+		return err_set(err, -EINVAL, "'%s' is not a benchmark that shares a process",
 			       words[1]);
 	return options_parse(&t->options, t->options.bench, n - 2, words + 2, err);
 }
@@ -118,6 +118,7 @@ static void *task_main(void *arg)
 	json_t *line = benchmark_measure(&task->options);
 
 	json_object_set_new(line, "task", json_integer((json_int_t)task->number));
+	json_object_set_new(line, "started_us", json_integer((json_int_t)(start / 1000u)));
 	json_object_set_new(line, "took_us",
 			    json_integer((json_int_t)((clock_ns() - start) / 1000u)));
 	pthread_mutex_lock(&t->lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The working set of a memory benchmark: memory of one NUMA node, the CPUs of the same or of
- * another node that use it, and their last-level cache, which it must be larger than.
+ * The working set of a memory benchmark: memory of one NUMA node, the CPUs of the same or another
+ * node that use the memory, and their last-level cache, which must be smaller than the memory.
  */
 #pragma once
 
@@ -19,7 +19,7 @@ struct workset {
 	uint64_t cache;	   /* bytes of last-level cache of `from`; 0: not known */
 	struct membuf buf; /* after workset_map() */
 	size_t used;	   /* bytes of buf, from its begin */
-	uint64_t touch_ns; /* that the first touch took */
+	uint64_t touch_ns; /* duration of the first touch */
 
 	/* between workset_watch() and workset_report() */
 	struct cpus all; /* of `from`, all threads */
@@ -28,7 +28,7 @@ struct workset {
 	int rootfd;
 };
 
-/* The options that say it: parts of the benchmark's table. */
+/* The options of a working set, for the benchmark's table. */
 #define WORKSET_OPTIONS                                                           \
 	{.name = "node",                                                          \
 	 .arg = "N",                                                              \
@@ -50,23 +50,23 @@ struct workset {
 		.help = "working set (4 x last-level cache, at least 64M)"        \
 	}
 
-/* Whose memory, whose CPUs and how much cache. -ENODEV: no such node, or it has no CPUs. */
+/* Finds the nodes, CPUs and cache. -ENODEV: no such node, or the node has no CPUs. */
 int workset_find(struct workset *w, int rootfd, const struct options *o, struct err *err);
 
 /*
- * Maps and binds it; nothing is touched yet. -ENOMEM also for less than twice the cache, unless
- * --size asks for it: it would be the cache that is measured.
+ * Maps and binds the memory without touching it. -ENOMEM also for less than twice the cache, unless
+ * --size asks for it, because the benchmark would measure the cache.
  */
 int workset_map(struct workset *w, int rootfd, const struct options *o, struct err *err);
 
-/* Before the first window: who else has the CPUs is counted from here on. */
+/* Before the first window: starts counting the use of the CPUs by others. */
 void workset_watch(struct workset *w, int rootfd);
 /*
  * "node", "from", "page", "size" (w->used), "last_level_cache", "touch_ms"; "others_pct" and
- * "steal_pct" of the node's CPUs, where the kernel tells.
+ * "steal_pct" of the node's CPUs, if the kernel reports them.
  */
 void workset_report(struct workset *w, json_t *line);
 
-/* What a reader of the figure should know of it, each ending with "; ". */
+/* Adds remarks for a reader of the figure, each ending with "; ". */
 struct str;
 void workset_note(const struct workset *w, struct str *note);

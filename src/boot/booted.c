@@ -52,8 +52,9 @@ int booted_check(const struct root *root, struct err *err)
 		return err_set(
 			err, -ENOENT,
 			"a unified kernel image booted this machine (%.64s%s%.64s), and holds "
-			"its command line itself: build it with what `railhead kargs "
-			"--format=uki` prints",
+			"its command line itself: build the image again with the arguments that "
+			"`railhead kargs --format=line` prints, or an addon from what "
+			"`--format=uki` prints",
 			stub, *name ? ", started by " : "", name);
 	if (str_starts(name, "systemd-boot"))
 		return err_set(

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "boot/booted.h"
 #include "boot/env.h"
 #include "boot/esp.h"
 #include "boot/grub.h"
@@ -119,7 +120,8 @@ static int place_esp(const struct root *root, const struct fstab *t, dev_t disk_
 
 		if (type && (streq(type, "vfat") || (streq(type, "auto") && i < 2)))
 			return place_open(root, t, at[i], write, p, err);
-		if (!fs && place_is_mount_point(root, at[i]) && i < 2)
+		if (!fs && (i < 2 ? place_is_mount_point(root, at[i])
+				  : place_is_mounted_vfat(root, at[i])))
 			return place_open(root, t, at[i], write, p, err);
 	}
 	if (!root->live)
@@ -221,6 +223,8 @@ static int open_efi(const struct root *root, const struct fstab *t, bool write, 
 	b->efi = true;
 	r = place_esp(root, t, dev, write, &esp, &why);
 	if (r == -ENOENT || r == -ENOTUNIQ) {
+		/* A unified kernel image from the network, say, needs no partition. */
+		(void)booted_check(root, &why);
 		no_loader(b, "%s", why.text);
 		return 0;
 	}

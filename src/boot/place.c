@@ -182,10 +182,20 @@ static int place_directory(const struct root *root, struct place *p, const char 
 
 bool place_is_mount_point(const struct root *root, const char *at)
 {
-	struct stat here, top;
+	cleanup_free char *parent = xasprintf("%s/..", at);
+	struct stat here, above;
 
-	return root_stat(root, &here, at) == 0 && root_stat(root, &top, "/") == 0 &&
-	       here.st_dev != top.st_dev;
+	return root_stat(root, &here, at) == 0 && root_stat(root, &above, parent) == 0 &&
+	       here.st_dev != above.st_dev;
+}
+
+bool place_is_mounted_vfat(const struct root *root, const char *at)
+{
+	cleanup_close int fd = root_open(root, O_RDONLY | O_DIRECTORY, NULL, "%s", at);
+	struct statfs fs;
+
+	return fd >= 0 && fstatfs(fd, &fs) == 0 && fs.f_type == MSDOS_SUPER_MAGIC &&
+	       place_is_mount_point(root, at);
 }
 
 static int mount_entry(const struct libmount *mnt, struct libmnt_fs *fs, const char *at, bool write,
@@ -284,20 +294,33 @@ static bool read_only(const struct place *p)
 	return fstatvfs(p->fd, &st) == 0 && (st.f_flag & ST_RDONLY);
 }
 
-/* The mount point that a directory of the live root is on, to remount it. */
+/* The mount point of the file system that has the directory. */
+static char *mount_point_of(const struct root *root, const char *at)
+{
+	char *point = xstrdup(at);
+
+	while (point[1] && !place_is_mount_point(root, point)) {
+		char *slash = strrchr(point, '/');
+
+		slash[slash == point] = '\0';
+	}
+	return point;
+}
+
 int place_make_writable(const struct root *root, const struct place *p, char **ret_remounted,
 			struct err *err)
 {
-	const char *target = place_is_mount_point(root, p->at) ? p->at : "/";
+	cleanup_free char *target = NULL;
 	int r;
 
 	if (!read_only(p))
 		return 0;
 	if (!root->live || !p->mounted)
 		return err_set(err, -EROFS, "%s is read-only", p->found);
+	target = mount_point_of(root, p->at);
 	r = machine_remount(target, true, err);
 	if (r < 0)
 		return r;
-	*ret_remounted = xstrdup(target);
+	*ret_remounted = take_ptr(target);
 	return 0;
 }

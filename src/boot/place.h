@@ -45,7 +45,10 @@ int place_mount(struct place *p, const char *device, const char *fstype, bool wr
 void place_free(struct place *p);
 #define cleanup_place __attribute__((__cleanup__(place_free)))
 
+/* On VFAT, /boot/efi is the directory EFI of a partition at /boot: no mount point. */
 bool place_is_mount_point(const struct root *root, const char *at);
+/* Starts an automount at `at`, as systemd makes one for a partition that fstab does not name. */
+bool place_is_mounted_vfat(const struct root *root, const char *at);
 /* Fills device and fstype where they are not known yet. */
 void place_name(const struct root *root, struct place *p);
 /* Why GRUB's save_env can't write there, in a sentence; NULL if it can. Caller frees. */

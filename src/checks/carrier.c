@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Carrier and speed of a function's own netdevs. Both files are read under rtnl (since 6.1x the
- * first one too: net/core/net-sysfs.c), so that they are read apart.
+ * Carrier and speed of a function's own netdevs. A worker reads both files, because the kernel
+ * reads them under rtnl (the first one too since 6.1x: net/core/net-sysfs.c).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@ struct question {
 	struct netdevs netdevs;
 };
 
-/* "NAME CARRIER SPEED" of one; CARRIER is d(own), n(one) or u(p), SPEED in Mb/s or -1. */
+/* "NAME CARRIER SPEED" of one netdev; CARRIER is d(own), n(one) or u(p), SPEED in Mb/s or -1. */
 static void add_line(const struct root *root, const char *name, struct str *text)
 {
 	cleanup_free char *port = NULL;
@@ -60,7 +60,7 @@ static int read_lines(const void *arg, struct netlink_answer *ret, struct err *e
 	return 0;
 }
 
-/* The lines; none if it has no netdev (here). */
+/* Reads the lines; none if the function has no netdev here. */
 static int ask(const struct root *root, const char *addr, struct netlink_answer *ret,
 	       struct err *err)
 {
@@ -75,7 +75,7 @@ static int ask(const struct root *root, const char *addr, struct netlink_answer 
 	return r;
 }
 
-/* Each netdev, until one is not as wanted. */
+/* Judges each netdev, until one differs. */
 static int each(const struct kind_ctx *ctx, struct change *c,
 		bool (*judge)(struct change *c, const char *addr, const char *name, char carrier,
 			      int64_t speed),
@@ -88,7 +88,7 @@ static int each(const struct kind_ctx *ctx, struct change *c,
 
 	if (function_or_vf(ctx->root, c->on.name, c->on.vf, &addr, NULL) == 0)
 		r = ask(ctx->root, addr, &got, err);
-	else /* one that is not there has no netdev either */
+	else /* an absent function has no netdev */
 		addr = xasprintf("%s/%d", c->on.name, c->on.vf);
 	if (r < 0)
 		return r;
@@ -140,7 +140,7 @@ static bool judge_speed(struct change *c, const char *addr, const char *name, ch
 		c->fault = carrier == 'd' ? FAULT_NIC_DOWN : FAULT_NIC_CARRIER;
 		return false;
 	}
-	c->settles = false; /* it has trained: this is what it came to */
+	c->settles = false; /* the link has trained: its speed is final */
 	if (speed == NO_SPEED) {
 		change_observe(c, "unknown");
 		change_reason(c,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A site's own program: the deadline and the line of JSON that the gate's own benchmarks have,
- * and no privileges but those that its check names.
+ * A site's own program: it has the deadline and the line of JSON of the gate's own benchmarks, and
+ * only the privileges that its check names.
  */
 #include <string.h>
 
 #include "base/mem.h"
 #include "checks/probe.h"
 
-/* Nothing is known of what it uses: nothing else is measured beside it. */
+/* The program's resources are unknown, so nothing else is measured at the same time. */
 static void take_everything(const struct section_ctx *ctx, struct probe *p)
 {
 	for (int n = cpus_next(&ctx->node->nodes, -1); n >= 0; n = cpus_next(&ctx->node->nodes, n))
@@ -44,7 +44,7 @@ static int set_privileges(const struct checked *t, struct probe *p, struct err *
 	return r;
 }
 
-/* min: is of its value; so is max:, but beside a min: of its latency. */
+/* min: judges the value; max: judges the value too, or the latency if min: is given. */
 static void set_figures(const struct checked *t, struct probe *p)
 {
 	const char *latency = ynode_get(t->map, "min") ? "latency" : "value";
@@ -67,6 +67,6 @@ static void want_command(const struct checked *t, struct probes *ret)
 		probe_declines(p, CHANGE_CANNOT_MEASURE, "not run: %s", err.text);
 }
 
-/* Its program may exit with any status: the node is not well then. */
+/* A failed program is a fault of the node, whatever its exit status. */
 CHECK(command, .required = {"command"}, .optional = {"min", "max", "user", "capabilities"},
       .measure = want_command, .slow = FAULT_HOST_COMMAND, .failed = FAULT_HOST_COMMAND);

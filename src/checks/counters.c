@@ -13,8 +13,8 @@
 #include "sys/read.h"
 
 enum {
-	NAMED = 3,     /* so many findings are named, the others counted */
-	BY_SPARE = -1, /* want.number: each counter's own */
+	NAMED = 3,     /* at most this many findings are named, the others counted */
+	BY_SPARE = -1, /* want.number: .spare of each counter */
 };
 
 static const char *text_of(const struct counter *k)
@@ -42,7 +42,7 @@ static int read_files(const struct root *root, const char *path, const struct co
 	return 0;
 }
 
-/* Lines "ROW VALUE MEMBER": they may come from another process. */
+/* Appends lines "ROW VALUE MEMBER", a text, because another process may send them. */
 static int add_member(const struct question *q, const char *path, struct str *text, struct err *err)
 {
 	const struct counter_family *f = q->family;
@@ -111,7 +111,7 @@ static int take(const struct kind_ctx *ctx, struct change *c, const struct count
 
 /* --- judging ----------------------------------------------------------------------------- */
 
-/* What is wrong with several counters, as one sentence, one fault and its remedy. */
+/* The findings of several counters, as one sentence with one fault and its remedy. */
 struct findings {
 	struct str text;
 	size_t n;
@@ -141,7 +141,7 @@ static uint64_t spare_of(const struct change *c, const struct counter *k)
 	return c->want.number == BY_SPARE ? k->spare : (uint64_t)c->want.number;
 }
 
-/* What it rose by since the look before the load; 0: there was none, or it did not. */
+/* The rise since the look before the load; 0: no such look, or no rise. */
 static uint64_t rise_of(const struct change *c, const struct count *now)
 {
 	const struct count *was = counts_find(&c->unloaded, now->member, now->row);
@@ -177,7 +177,7 @@ static bool is_looked_at(const struct counter_look *look, const struct count *co
 	return look->classes & look->family->counters[count->row].class;
 }
 
-/* Whether in has the i-th of counts not, and no earlier counter of the same member is missing. */
+/* Whether in lacks the i-th of counts, and no earlier counter of the same member is missing. */
 static bool is_first_missing(const struct counter_look *look, const struct count_list *counts,
 			     size_t i, const struct count_list *in)
 {
@@ -195,7 +195,7 @@ static bool is_first_missing(const struct counter_look *look, const struct count
 	return true;
 }
 
-/* A counter that is there, and whose rise can't be told. */
+/* A counter that exists, but whose rise is unknown. */
 static void judge_unknown(const struct counter *k, const struct count *was, const struct count *now,
 			  struct findings *f)
 {
@@ -294,7 +294,7 @@ int counters_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	bool none = r == 0 && !c->counts.list.n && !c->unloaded.list.n;
 
 	if ((r < 0 || none) && look->follows)
-		return unsupported(c, "not seen, as the first look of this check says");
+		return unsupported(c, "unknown; see the first look of this check");
 	if (none && !ctx->root->live)
 		return unsupported(c, "a captured tree does not hold these counters");
 	if (none)

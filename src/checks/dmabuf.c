@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * dma-buf takes three: a GPU's driver that exports (nv_dma_buf_map() of nvidia, built where the
- * kernel has dma-buf, and of use in the open modules alone; amdgpu needs the kernel's p2pdma to
- * leave the memory on the GPU), the umem of the RDMA core that imports (ib_umem_dmabuf_get(), since
- * 5.12 and in backports), and the NIC's own reg_user_mr_dmabuf, which all drivers name
+ * dma-buf needs three parts. The GPU's driver exports: nv_dma_buf_map() of nvidia, built if the
+ * kernel has dma-buf, and usable only in the open modules; amdgpu needs the kernel's p2pdma to
+ * leave the memory on the GPU. The umem of the RDMA core imports: ib_umem_dmabuf_get(), since 5.12
+ * and in backports. The NIC's driver has reg_user_mr_dmabuf, which all drivers name
  * DRIVER_reg_user_mr_dmabuf (mlx5_ib, irdma, bnxt_re, efa, mana_ib, ionic_rdma).
  */
 #include "checks/dmabuf.h"
@@ -21,7 +21,7 @@
 
 struct built {
 	bool any, umem, p2pdma, nvidia;
-	struct strv takers; /* modules; of what is built in the function's name before TAKES */
+	struct strv takers; /* modules; of built-in drivers the function's name before TAKES */
 };
 
 static void note(const char *name, const char *module, void *arg)
@@ -61,7 +61,7 @@ static int ask(const struct root *root, const char *what, void **ret, struct err
 
 static struct cache kernel = {.ask = ask, .free = built_free};
 
-/* A built-in ionic_rdma calls its function ionic_reg_user_mr_dmabuf. */
+/* A built-in ionic_rdma names its function ionic_reg_user_mr_dmabuf. */
 static bool takes(const struct built *b, const char *module)
 {
 	for (size_t i = 0; i < b->takers.n; i++)

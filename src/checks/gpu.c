@@ -8,8 +8,8 @@
 #include "sys/read.h"
 
 /*
- * The first use of a GPU may initialise all of them, where persistence mode is off: seconds
- * each. That is no fault, only a wait.
+ * The first use of a GPU may initialise all GPUs if persistence mode is off, which takes seconds
+ * for each. That is a wait, not a fault.
  */
 enum { TIMEOUT_MS = 30000 };
 
@@ -22,8 +22,9 @@ char *gpu_driver_of(const struct root *root, const char *addr)
 }
 
 /*
- * "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15 ...", of the proprietary
- * one "NVIDIA UNIX x86_64 Kernel Module  535.104.05 ..." (nv-procfs.c of the open modules).
+ * The open modules print "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15 ...",
+ * the proprietary modules "NVIDIA UNIX x86_64 Kernel Module  535.104.05 ..." (nv-procfs.c of the
+ * open modules).
  */
 const char *gpu_nvidia_flavor(const struct root *root)
 {
@@ -45,11 +46,11 @@ int gpu_unbound(struct change *c, const char *addr, const char *driver)
 			"the kernel log for why it rejected the GPU",
 			addr);
 	else if (streq(driver, "nouveau"))
-		change_reason(c, "nouveau has it: name it in modules.blacklist, and in the "
-				 "initramfs");
+		change_reason(c, "nouveau is bound to it: add nouveau to modules.blacklist, also "
+				 "in the initramfs");
 	else
-		change_reason(c, "%s has %s: it was given away (to a virtual machine?)", driver,
-			      addr);
+		change_reason(c, "%s is bound to %s: was the GPU given to a virtual machine?",
+			      driver, addr);
 	c->state = CHANGE_DIFFERS;
 	return 0;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* GPUs: whether their driver has them, of which flavor, and what work opens is there. */
+/*
+ * GPUs: whether a driver of the wanted flavor is bound, and the device nodes that work opens exist.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -80,14 +82,14 @@ static int minor_of(const struct root *root, const char *addr)
 }
 
 /*
- * CUDA opens all three. nvidia-modprobe makes them as root, on first use; in a container that
- * was given the node's devices before that they are missing.
+ * CUDA opens all three device nodes. nvidia-modprobe makes them as root, on first use; they are
+ * missing in a container that got the node's devices before that.
  */
 static char *missing_node(const struct root *root, const char *addr)
 {
 	int minor = minor_of(root, addr);
 
-	if (!root_exists(root, "/dev")) /* a captured tree has none */
+	if (!root_exists(root, "/dev")) /* a captured tree has no /dev */
 		return NULL;
 	if (!root_exists(root, "/dev/nvidiactl"))
 		return xstrdup("/dev/nvidiactl");
@@ -126,14 +128,13 @@ static int judge_nodes(const struct root *root, struct change *c, const char *ad
 
 /* --- the driver ----------------------------------------------------------------------------- */
 
-/* AMD's is the kernel's own, or built from the same sources. */
+/* AMD's driver is the kernel's own, or built from the same sources. */
 static int judge_amd(struct change *c)
 {
 	change_observe(c, "open, amdgpu");
 	c->state = c->want.number == GPU_PROPRIETARY ? CHANGE_DIFFERS : CHANGE_SAME;
 	if (c->state == CHANGE_DIFFERS)
-		change_reason(c, "there is no other driver for AMD's GPUs than the open one; leave "
-				 "flavor out");
+		change_reason(c, "AMD's GPUs have only an open driver; remove flavor");
 	return 0;
 }
 
@@ -157,7 +158,7 @@ static int look_driver(const struct kind_ctx *ctx, struct change *c, struct err 
 const struct target_item gpu_driver_item = {
 	.kind = &kind_check, .look = look_driver, .fault = FAULT_GPU_DRIVER};
 
-/* A driver may still be at work on its GPUs when the gate begins, and on their device nodes. */
+/* When the gate begins, a driver may still be initialising its GPUs and their device nodes. */
 static void emit(const struct checked *t, struct subject of)
 {
 	const struct ynode *flavor = ynode_get(t->map, "flavor");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gpu_fabric: whether GPUs are part of the NVLink fabric that their node has. */
+/* gpu_fabric: whether GPUs have joined the NVLink fabric of their node. */
 #include "base/str.h"
 #include "checks/gpu.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gpu_health: what GPUs' driver knows to be wrong, and what it must know. */
+/* gpu_health: the faults that the driver of GPUs knows, and the values that it must report. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "checks/gpu.h"
@@ -8,15 +8,16 @@
  * GH100, GB10x); before, pages were retired. */
 #define PAGES "ecc,ecc_errors,retired_pages,pcie_width,clocks"
 #define ROWS "ecc,ecc_errors,remapped_rows,pcie_width,clocks"
-/* By NVLink-C2C to a CPU of its own: nvml.h lets PCIe be "not available" there. */
+/* Connected by NVLink-C2C to its own CPU; nvml.h lets PCIe be "not available" there. */
 #define C2C "ecc,ecc_errors,remapped_rows,clocks"
 
 /*
- * What a GPU of a data centre must show, by its device id (pci.ids; the halves of a chip's range
- * that have their own CPU: NVIDIA's open driver). V100, T4, A10 and GH200 show all of it in a guest
- * that has the whole GPU too, by `nvidia-smi -q` as others published it; a virtual GPU shows none
- * of it (NVIDIA/TensorRT-LLM#1861). Of other models a single answer is enough: those for games and
- * desktops have neither ECC nor spare rows, and those to come are not known yet.
+ * The values that a data centre GPU must report, by device id (pci.ids; the halves of a chip's
+ * range whose chips have their own CPU: NVIDIA's open driver). V100, T4, A10 and GH200 report all
+ * of them, also in a guest that has the whole GPU, by `nvidia-smi -q` as published by others; a
+ * virtual GPU reports none (NVIDIA/TensorRT-LLM#1861). For other models a single answer is enough,
+ * because GPUs for games and desktops have neither ECC nor spare rows, and future models are not
+ * known yet.
  */
 static const struct model {
 	uint16_t first, last;
@@ -47,7 +48,7 @@ static const char *model_shows(const struct pci_fn *gpu)
 	return "any";
 }
 
-/* The words of the profile; NULL: it leaves that to the model. */
+/* The words of the profile; NULL: the model decides. */
 static char *profile_requires(const struct checked *t)
 {
 	const struct ynode *list = ynode_get(t->map, "must_show");

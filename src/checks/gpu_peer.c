@@ -21,8 +21,9 @@ static void want_one_peer(const struct checked *t, const struct pci_fn *a, const
 }
 
 /*
- * A ring: each GPU with the next, the last with the first. That uses every GPU's links both
- * ways; all pairs of eight would take 28 turns, and behind an NVSwitch tell the same.
+ * A ring: each GPU with the next, the last with the first. The ring uses every GPU's links in both
+ * directions; all pairs of eight GPUs would take 28 turns, and behind an NVSwitch give the same
+ * information.
  */
 static void want_peer(const struct checked *t, struct probes *ret)
 {
@@ -37,7 +38,7 @@ static void want_peer(const struct checked *t, struct probes *ret)
 
 		probe_subject(p, "gpu_peer of %s", addr);
 		probe_declines(p, CHANGE_CANNOT_MEASURE,
-			       "it is the only one of the set, and a pair needs two");
+			       "it is the only GPU of the set, and a pair needs two");
 	}
 }
 

@@ -23,7 +23,7 @@ static void want_pair(const struct checked *t, const struct pci_fn *nic, const s
 		if (!streq(place.owner, nic->addr))
 			probe_resource(p, "%s", place.owner);
 		probe_needs_function(p, gpu);
-		probe_needs_node(p, t->ctx->node, nic->numa); /* a CPU of it polls */
+		probe_needs_node(p, t->ctx->node, nic->numa); /* a CPU of that node polls */
 		ceilings = probe_ceilings(t->ctx, nic, place.ibdev, gpu, NULL);
 		probe_judges(p, t, "min", "value", &ceilings);
 		p->remedy = "see whether a PCIe switch is above both of them (`railhead survey`), "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Xids: what the driver has complained of since boot. */
+/* Xids: the errors that the driver has reported since boot. */
 #include "base/str.h"
 #include "checks/check.h"
 #include "checks/looks.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* GPUDirect RDMA: by which way a NIC may read a GPU's memory: dma-buf or nvidia_peermem. */
+/* GPUDirect RDMA: whether a NIC may read a GPU's memory, by dma-buf or nvidia_peermem. */
 #include <string.h>
 
 #include "base/str.h"

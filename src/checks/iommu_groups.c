@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * IOMMU groups: whether a function is alone in its group and of which type that is, and, if
- * not as asked, who decided so: the hardware, the firmware, or the kernel's command line.
+ * IOMMU groups: whether a function is alone in its group, the type of the group, and (if a value
+ * differs) the cause: the hardware, the firmware, or the kernel's command line.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,9 +21,9 @@
 #define DEV "/sys/bus/pci/devices/"
 #define GROUPS "/sys/kernel/iommu_groups"
 
-enum { NAMED = 2 }; /* so many members of a group are named, the others counted */
+enum { NAMED = 2 }; /* at most this many members of a group are named, the others counted */
 
-/* The group's number. 1: there is none, and the change says why. */
+/* Finds the group's number. 1: no group, and the change has the reason. */
 static int find_group(const struct kind_ctx *ctx, struct change *c, char **addr, char **group)
 {
 	cleanup_free char *why = NULL;
@@ -46,7 +46,7 @@ static int find_group(const struct kind_ctx *ctx, struct change *c, char **addr,
 
 /* --- shared groups ----------------------------------------------------------------------- */
 
-/* Ports of one state, as "0000:00:01.0 0000:01:00.0". */
+/* Appends the ports in one state: "0000:00:01.0 0000:01:00.0". */
 static void name_ports(const struct acs_ports *ports, enum acs_state state, struct str *ret)
 {
 	for (size_t i = 0; i < ports->n; i++)
@@ -55,8 +55,8 @@ static void name_ports(const struct acs_ports *ports, enum acs_state state, stru
 }
 
 /*
- * With an IOMMU the kernel itself sets what a port is capable of, when it finds the port: what
- * is off all the same was taken away by an argument, or by the firmware.
+ * With an IOMMU the kernel enables every capability of a port when it finds the port: an argument
+ * or the firmware has disabled the missing ones.
  */
 static void blame_control(const struct kind_ctx *ctx, const struct acs_ports *ports,
 			  struct str *text)
@@ -75,29 +75,29 @@ static void blame_control(const struct kind_ctx *ctx, const struct acs_ports *po
 		separator = ", ";
 	}
 	if (arg) {
-		str_addf(text, ": the kernel argument %s of this boot takes it away", arg);
+		str_addf(text, ": the kernel argument %s of this boot disables it", arg);
 		return;
 	}
-	str_add(text, ": the firmware holds it off (BIOS options such as 'ACS control' or 'PCIe "
-		      "ARI/ACS'), or something on the node has cleared it since (setpci)");
+	str_add(text, ": the firmware disables it (BIOS options such as 'ACS control' or 'PCIe "
+		      "ARI/ACS'), or a program on the node has cleared it (setpci)");
 	if (version_fits(">=6.11", ctx->node->kernel))
 		str_add(text, "; where the BIOS has no such option, try "
 			      "pci=config_acs=xx111x1@ADDRESS of the port");
 }
 
-/* What is the same for all ports of a state. %s: their addresses. */
+/* The text for all ports in one state. %s: their addresses. */
 static const struct {
 	enum acs_state state;
 	const char *text;
 } port_faults[] = {
-	{ACS_CONVENTIONAL, "behind %s is conventional PCI, where nothing is kept apart: move the "
-			   "card to a PCIe slot"},
-	{ACS_MISSING, "port %s above it has no ACS capability: that is the hardware, and only "
-		      "another slot or other hardware isolates what is below (unless a BIOS option "
-		      "'ACS enable' hides it, as on AMD)"},
-	{ACS_HEADER, "only 64 bytes of the config space of %s can be read, and ACS is behind them: "
-		     "run it (or take the snapshot) as root"},
-	{ACS_UNREADABLE, "the config space of %s is not there to be read, so its ACS is unknown"},
+	{ACS_CONVENTIONAL,
+	 "conventional PCI behind %s can't isolate devices: move the card to a PCIe slot"},
+	{ACS_MISSING,
+	 "port %s above it has no ACS capability: only another slot or other hardware isolates the "
+	 "devices below it (unless a BIOS option 'ACS enable' hides ACS, as on AMD)"},
+	{ACS_HEADER, "only the first 64 bytes of the config space of %s can be read, and ACS comes "
+		     "after them: run railhead (or take the snapshot) as root"},
+	{ACS_UNREADABLE, "the config space of %s can't be read, so its ACS is unknown"},
 };
 
 static void blame_short(const struct kind_ctx *ctx, const char *ports, struct str *text)
@@ -107,9 +107,9 @@ static void blame_short(const struct kind_ctx *ctx, const char *ports, struct st
 	str_addf(text, "the kernel can't reach the extended config space of %s, in which ACS is: ",
 		 ports);
 	if (arg)
-		str_addf(text, "the kernel argument %s takes it away", arg);
+		str_addf(text, "the kernel argument %s disables it", arg);
 	else
-		str_add(text, "the firmware offers no way to it (ACPI table MCFG)");
+		str_add(text, "the firmware offers no access to it (ACPI table MCFG)");
 }
 
 static void blame_ports(const struct kind_ctx *ctx, const struct acs_ports *ports, struct str *text)
@@ -137,19 +137,19 @@ static void blame_ports(const struct kind_ctx *ctx, const struct acs_ports *port
 	}
 }
 
-/* A function of a card with several must keep itself apart from the others. */
+/* A function of a multi-function card must isolate itself from the other functions. */
 static void blame_card(const struct kind_ctx *ctx, const char *addr, struct str *text)
 {
 	const struct acs_port *own = NULL;
 
-	if (!root_exists(ctx->root, DEV "%s/physfn", addr)) /* a VF counts as a card of its own */
+	if (!root_exists(ctx->root, DEV "%s/physfn", addr)) /* a VF counts as a separate card */
 		own = acs_port(ctx->acs, addr, NULL);
 	if (!own || (own->state != ACS_MISSING && own->state != ACS_OFF))
 		return;
 	str_begin_clause(text);
 	str_addf(text,
-		 "%s is one of several functions of its card and has no ACS %s: they stay together "
-		 "in any slot, only its VFs can be kept apart",
+		 "%s is a function of a multi-function card and has no ACS %s: the card's "
+		 "functions share a group in any slot, and only VFs can be isolated",
 		 addr, own->state == ACS_MISSING ? "of its own" : "switched on");
 }
 
@@ -167,7 +167,7 @@ static void blame_group(const struct kind_ctx *ctx, const char *addr, struct str
 	}
 	if (!text->len)
 		str_addf(text,
-			 "the %zu ports above it keep it apart: it uses the address of another "
+			 "the %zu ports above it isolate it, but it uses the address of another "
 			 "device, by a quirk of the kernel or the firmware's IVRS table",
 			 ports.n);
 	vec_free(&ports);
@@ -213,7 +213,7 @@ const struct target_item iommu_group_item = {
 
 /* --- types ------------------------------------------------------------------------------- */
 
-/* What the profile would have to say for each type. */
+/* The value of the profile for each type. */
 static const struct {
 	const char *type, *iommu;
 } remedies[] = {
@@ -232,11 +232,11 @@ static const char *remedy_for(const char *type)
 
 /*
  * The arguments that choose the type of all groups, in the words of the parsers
- * (drivers/iommu/iommu.c, arch/x86/kernel/pci-dma.c): of each sort the last one counts.
+ * (drivers/iommu/iommu.c, arch/x86/kernel/pci-dma.c): the last argument of each sort counts.
  */
 static const struct type_word {
 	const char *token;
-	bool strictness; /* lazy or strict; the others: translated or not */
+	bool strictness; /* lazy or strict; false: translated or not */
 	bool on;
 } type_words[] = {
 	{"iommu.passthrough=1", false, true},
@@ -249,15 +249,15 @@ static const struct type_word {
 	{"amd_iommu=fullflush", true, true},
 };
 
-struct said {
+struct type_args {
 	const char *translation, *strictness; /* the argument that decides, or NULL */
 	bool passthrough, strict;
 };
 
-static struct said type_arguments(const char *cmdline)
+static struct type_args type_arguments(const char *cmdline)
 {
 	cleanup_free char *copy = xstrdup(cmdline);
-	struct said said = {0};
+	struct type_args type_args = {0};
 	char *rest = copy, *token;
 
 	while ((token = strsep(&rest, " \t\n")))
@@ -267,71 +267,70 @@ static struct said type_arguments(const char *cmdline)
 			if (!kargs_has(token, w->token))
 				continue;
 			if (w->strictness) {
-				said.strictness = w->token;
-				said.strict = w->on;
+				type_args.strictness = w->token;
+				type_args.strict = w->on;
 			} else {
-				said.translation = w->token;
-				said.passthrough = w->on;
+				type_args.translation = w->token;
+				type_args.passthrough = w->on;
 			}
 		}
-	return said;
+	return type_args;
 }
 
-/* Whether the arguments make it that type; false where they leave it open. */
-static bool arguments_make(const struct said *said, const char *type)
+/* Whether the arguments force that type; false if they leave the type open. */
+static bool arguments_make(const struct type_args *type_args, const char *type)
 {
-	if (said->translation && said->passthrough)
+	if (type_args->translation && type_args->passthrough)
 		return streq(type, "identity");
 	if (streq(type, "identity"))
 		return false;
-	return said->strictness && said->strict == streq(type, "DMA");
+	return type_args->strictness && type_args->strict == streq(type, "DMA");
 }
 
-static const char *deciding(const struct said *said)
+static const char *deciding(const struct type_args *type_args)
 {
-	return said->translation && (said->passthrough || !said->strictness) ? said->translation
-	       : said->strictness					     ? said->strictness
-									     : NULL;
+	return type_args->translation && (type_args->passthrough || !type_args->strictness)
+		       ? type_args->translation
+	       : type_args->strictness ? type_args->strictness
+				       : NULL;
 }
 
 static void blame_type(const struct kind_ctx *ctx, struct change *c, const char *group,
 		       const char *want, const char *type)
 {
-	struct said said = type_arguments(ctx->node->cmdline);
-	const char *arg = deciding(&said);
+	struct type_args type_args = type_arguments(ctx->node->cmdline);
+	const char *arg = deciding(&type_args);
 
-	/* Strictness alone does not ask for translation. */
-	if (arguments_make(&said, want) && (said.translation || !streq(type, "identity")))
+	/* Strictness alone does not request translation. */
+	if (arguments_make(&type_args, want) && (type_args.translation || !streq(type, "identity")))
 		change_reason(c,
-			      "%s of this boot asks for %s, and this group is %s all the same: the "
-			      "IOMMU's driver forces that on one of its devices (untrusted ports, "
-			      "memory encryption), or somebody wrote to " GROUPS "/%s/type",
+			      "%s of this boot requests %s, and this group is still %s: the "
+			      "IOMMU's driver forces that type for a device of the group "
+			      "(untrusted ports, memory encryption), or somebody wrote to " GROUPS
+			      "/%s/type",
 			      arg, want, type, group);
-	else if (arguments_make(&said, type))
+	else if (arguments_make(&type_args, type))
 		change_reason(
-			c,
-			"%s of this boot makes it %s: set kernel_args.iommu to %s, which takes "
-			"a reboot",
+			c, "%s of this boot makes it %s: set kernel_args.iommu to %s, and reboot",
 			arg, type, remedy_for(want));
 	else
 		change_reason(
 			c,
-			"the kernel's own default (CONFIG_IOMMU_DEFAULT_...) makes it %s, no "
-			"argument of this boot does: set kernel_args.iommu to %s, which takes "
-			"a reboot",
+			"the kernel's default (CONFIG_IOMMU_DEFAULT_...) makes it %s, without an "
+			"argument of this boot: set kernel_args.iommu to %s, and reboot",
 			type, remedy_for(want));
 }
 
 /*
- * Lazy translation has a name of its own since 5.15 (DMA-FQ): an older kernel writes DMA for
- * it too, and says nothing unless an argument made it strict.
+ * Lazy translation has a separate name since 5.15 (DMA-FQ). An older kernel writes DMA for lazy
+ * translation too, which tells nothing unless an argument made it strict.
  */
 static bool tells(const struct kind_ctx *ctx, const char *desired, const char *type)
 {
-	struct said said = type_arguments(ctx->node->cmdline);
+	struct type_args type_args = type_arguments(ctx->node->cmdline);
 
-	return !streq(desired, "DMA-FQ") || !streq(type, "DMA") || arguments_make(&said, "DMA") ||
-	       version_fits(">=5.15", ctx->node->kernel);
+	return !streq(desired, "DMA-FQ") || !streq(type, "DMA") ||
+	       arguments_make(&type_args, "DMA") || version_fits(">=5.15", ctx->node->kernel);
 }
 
 static int look_type(const struct kind_ctx *ctx, struct change *c, struct err *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Jitter of CPUs: a list, or those that the profile or this boot isolates. */
+/* Jitter of CPUs: a list, or the CPUs that the profile or this boot isolates. */
 #include "checks/probe.h"
 
 #include "base/mem.h"
@@ -9,8 +9,8 @@
 enum { BUDGET_MS = 500 };
 
 /*
- * A list, or those isolated: the profile's come first, since jitter shows that they are not
- * isolated yet. False: none is.
+ * A list, or the isolated CPUs: those of the profile come first, because jitter shows if they are
+ * not isolated yet. False: no CPU.
  */
 static bool cpus_of(const struct section_ctx *ctx, const struct ynode *cpus, struct cpus *ret)
 {
@@ -25,7 +25,7 @@ static bool cpus_of(const struct section_ctx *ctx, const struct ynode *cpus, str
 	       cpus_parse(text, ret) == 0 && cpus_count(ret);
 }
 
-/* What measures the memory of those nodes at the same time would disturb them. */
+/* Benchmarks of the memory of these nodes would disturb the CPUs at the same time. */
 static void needs_nodes_of(struct probe *p, const struct section_ctx *ctx, const struct cpus *cpus)
 {
 	const struct cpus *nodes = &ctx->node->nodes_with_cpu;
@@ -36,7 +36,7 @@ static void needs_nodes_of(struct probe *p, const struct section_ctx *ctx, const
 		node_cpus_of(ctx->root, n, &of_node);
 		for (int c = cpus_next(&of_node, -1); c >= 0; c = cpus_next(&of_node, c))
 			if (cpus_has(cpus, (unsigned int)c))
-				probe_needs_node(p, ctx->node, n); /* once only, it knows */
+				probe_needs_node(p, ctx->node, n); /* adds each node once */
 	}
 }
 

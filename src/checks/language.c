@@ -6,8 +6,8 @@
 #include "profile/language.h"
 
 /*
- * Checks that settle may take as long as the budget, and then the benchmarks as long again: both
- * are within the TimeoutStartSec of units/railhead-gate.service.
+ * Checks that settle may take the whole budget, and then the benchmarks the same time again: the
+ * sum is within TimeoutStartSec of units/railhead-gate.service.
  */
 static const struct spec gate_budget = {
 	.what = "a duration such as 30s",
@@ -15,7 +15,10 @@ static const struct spec gate_budget = {
 	.min = SECOND,
 	.max = 240 * SECOND,
 };
-/* How long a check may stay "not yet" before it blocks; how long a pass may be used again. */
+/*
+ * The time that a check may stay "not yet" before it blocks; the time for which a pass may be used
+ * again.
+ */
 static const struct spec gate_wait = {
 	.what = "a duration such as 10m",
 	.check = value_duration,
@@ -39,12 +42,12 @@ static const struct spec check_run = {
 		"errors of the PCIe link since boot", "memory_errors", "errors of DIMMs (EDAC)",
 		"port_errors", "error counters of RDMA ports", "nvme_health",
 		"SMART log of NVMe drives", "throttling", "heat that slows CPUs down",
-		"iommu_groups", "what shares an IOMMU group, and its type", "carrier",
+		"iommu_groups", "members and type of IOMMU groups", "carrier",
 		"carrier and speed of netdevs", "rdma_link", "state and speed of RDMA ports",
 		"rdma_loopback", "rate and latency of each NIC with itself", "rdma_pairs",
 		"rate and latency between NICs of the node", "gpu_driver",
 		"the driver of each GPU, and its flavor", "gpu_health",
-		"what NVML says of each GPU, before load and after it", "gpu_fabric",
+		"faults that NVML reports of each GPU, before and after load", "gpu_fabric",
 		"the NVLink fabric of each GPU", "gpu_xid", "Xids of the kernel's log", "gpu_copy",
 		"rate between each GPU and memory", "gpu_peer", "rate between GPUs", "gpudirect",
 		"whether NICs can reach the memory of GPUs", "gpu_rdma",
@@ -100,7 +103,7 @@ static const struct spec message_size = {
 	.max = 1 << 30,
 	.pattern = "^[1-9][0-9]*[KMG]$",
 };
-/* Of a PCIe link, or of the netdevs that have a carrier: rules.c says which. */
+/* The speed of a PCIe link, or of the netdevs that have a carrier: rules.c decides which. */
 static const struct spec speed = {
 	.what = "a speed such as 32GT/s (PCIe) or 400Gb/s (carrier)",
 	.check = value_speed,
@@ -148,7 +151,7 @@ static const struct spec rise = {
 	.min = 0,
 	.max = 1000000,
 };
-/* A drive may use up more than it is rated for; 255 stands for more than 254. */
+/* A drive may exceed its rated wear; 255 stands for more than 254. */
 static const struct spec wear = {
 	.what = "a part of the rated endurance",
 	.unit = "percent",
@@ -229,7 +232,7 @@ static const struct spec member_name = {
 	.check = value_line,
 	.pattern = "^" LINE_CHAR "+$",
 };
-/* The figures of gate_check: those of one member. */
+/* The thresholds of one member; the same keys as in gate_check. */
 static const struct spec member = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {min: 180GB/s}",
@@ -247,7 +250,7 @@ static const struct spec members = {
 	.key = &member_name,
 	.item = &member,
 };
-/* All keys of all checks; which run takes which is in the row of each. */
+/* All keys of all checks; the row of each check lists the keys that its run accepts. */
 static const struct spec gate_check = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {run: pcie_link, on: rails, width: 16}",

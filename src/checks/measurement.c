@@ -9,7 +9,7 @@
 const struct figure_key figure_keys[] = {
 	{"min", QUANTITY_RATE},	     {"max", QUANTITY_TIME},   {"p50", QUANTITY_TIME},
 	{"p99", QUANTITY_TIME},	     {"p9999", QUANTITY_TIME}, {"min_messages", QUANTITY_MESSAGES},
-	{"faults", QUANTITY_FAULTS}, /* of gpu_health and gpu_fabric, which have no key for it */
+	{"faults", QUANTITY_FAULTS}, /* for gpu_health and gpu_fabric, which have no such key */
 	{NULL, QUANTITY_FAULTS},
 };
 
@@ -84,9 +84,16 @@ void measurement_free(struct measurement *m)
 {
 	measurement_forget(m);
 	measurement_looks_free(m);
+	vec_free(&m->timings);
 	free(m->id);
 	free(m->check);
 	free(m->origin);
+}
+
+void measurements_forget_timings(struct measurements *m)
+{
+	for (size_t i = 0; i < m->list.n; i++)
+		vec_free(&m->list.v[i].timings);
 }
 
 void measurements_free(struct measurements *m)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What comes of a benchmark: its figures, each look, and the state that they add up to. */
+/* The result of a benchmark: its figures, each look, and the resulting state. */
 #pragma once
 
 #include <jansson.h>
@@ -13,7 +13,7 @@ enum quantity {
 	QUANTITY_RATE,	   /* bytes per second */
 	QUANTITY_TIME,	   /* nanoseconds */
 	QUANTITY_MESSAGES, /* per second */
-	QUANTITY_FAULTS,   /* how many were found */
+	QUANTITY_FAULTS,   /* number of faults found */
 };
 
 /* A figure that was measured for a key of the check. */
@@ -21,19 +21,24 @@ struct reading {
 	const char *name; /* the key: "min", "p9999"; static */
 	enum quantity quantity;
 	double value;
-	bool told; /* the profile has no threshold for it: it was recorded, and judged by nothing */
+	bool told; /* recorded and not judged, because the profile has no threshold for it */
 };
 
 struct readings {
 	VEC(struct reading) list;
 };
 
-/* One of several times that something was measured. */
+/* One of several runs of a measurement. */
 struct look {
 	enum change_state state;
-	char *measured; /* as that of the measurement */
+	char *measured; /* as in struct measurement */
 	struct readings readings;
-	double whole, own_pct, others_pct; /* of the program's line; NAN: it has none */
+	double whole, own_pct, others_pct; /* from the program's line; NAN: absent */
+};
+
+/* One run of a benchmark's program: CLOCK_MONOTONIC, in microseconds. */
+struct timing {
+	uint64_t started, duration;
 };
 
 struct measurement {
@@ -42,41 +47,45 @@ struct measurement {
 	char *origin; /* "FILE:LINE:COL", or NULL */
 	enum change_state state;
 	enum on_fail on_fail; /* of its state */
-	char *measured;	  /* "211.4 GB/s", or NULL: of the figure that is wrong, or of the first */
-	char *wanted;	  /* "180GB/s" */
-	bool demanded;	  /* not optional: without a result there is no pass */
-	char *reason;	  /* unless SAME: what and why, with the remedy */
-	bool follows;	  /* from another that blocks the node, whose reason says it for both */
-	enum fault fault; /* unless it holds */
-	json_t *detail;	  /* the bench program's own line, or NULL */
+	char *measured;	      /* "211.4 GB/s": the wrong figure, or else the first; or NULL */
+	char *wanted;	      /* "180GB/s" */
+	bool demanded;	      /* not optional: without a result there is no pass */
+	char *reason;	      /* unless SAME: the fault, its cause and the remedy */
+	bool follows;	      /* from a measurement that blocks the node; its reason covers both */
+	enum fault fault;     /* unless the measurement holds */
+	json_t *detail;	      /* the bench program's own line, or NULL */
 	VEC(struct look) looks; /* if it was measured more than once */
 	struct readings readings;
-	uint64_t duration; /* microseconds */
+	uint64_t duration; /* microseconds, of all runs */
+	/* Of each run that this boot made, in order; none of an earlier boot. */
+	VEC(struct timing) timings;
 };
 
 struct measurements {
 	VEC(struct measurement) list;
 };
 
-/* Which member of its check an id tells of: what stands behind "gate/NAME/", or else all of it. */
+/* The member of the check in an id: the part after "gate/NAME/", or else the whole id. */
 const char *member_of_id(const char *id, const char *check);
 /* The NAME in an id of a check, "gate/NAME/...". The caller frees. */
 char *check_of_id(const char *id);
 void measurement_free(struct measurement *m);
-/* What a look came to, for the next one to say it. */
+/* Drops the result of a look, before the next look. */
 void measurement_forget(struct measurement *m);
 void measurement_looks_free(struct measurement *m);
+/* Drops the timings, which are of the clock of another boot. */
+void measurements_forget_timings(struct measurements *m);
 void measurements_free(struct measurements *m);
-/* Adds none where no check has such a key. */
+/* Adds nothing if no check has such a key. */
 void readings_add(struct readings *r, const char *key, double value, bool told);
 
-/* Keys of a check that want a figure, of which of a line: "min" a rate. */
+/* The keys of a check that set a threshold, and the quantity of each: "min" is for a rate. */
 struct figure_key {
 	const char *key;
 	enum quantity quantity;
 };
 extern const struct figure_key figure_keys[]; /* ended by a key of NULL */
-/* NULL: it wants none. */
+/* NULL: the key sets no threshold. */
 const struct figure_key *figure_key_find(const char *key);
 /* "211.4 GB/s", "84.2 ns", "2.13 M/s", "2 faults" */
 char *quantity_format(enum quantity q, double value);

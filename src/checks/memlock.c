@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* memlock: how much memory the processes of services may lock. */
+/* memlock: the amount of memory that the processes of services may lock. */
 #include "checks/check.h"
 #include "kinds/checks.h"
 
-/* units: of the machine, not of a function. */
+/* The subjects are units of the machine, not functions. */
 static void emit(const struct checked *t)
 {
 	const struct ynode *units = ynode_get(t->map, "units");

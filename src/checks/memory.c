@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Memory of the NUMA nodes: of each from its own CPUs, or of each from those of each other. */
+/* Memory of the NUMA nodes: of each node from its own CPUs, or from those of each other node. */
 #include "checks/probe.h"
 
 #include "base/mem.h"
 
-/* A node is touched at some GB/s; where others want its CPUs too, at a fraction of that. */
+/*
+ * Touching a node's memory runs at some GB/s, or at a fraction of that if other programs use its
+ * CPUs.
+ */
 enum { BUDGET_MS = 600, SETUP_MS = 10000 };
 
 /* One probe, of the memory of a node from the CPUs of a node. */
@@ -43,7 +46,7 @@ static void judge_latency(struct probe *p, const struct checked *t)
 	p->remedy = "check the memory speed, the NUMA and the power settings in the BIOS";
 }
 
-/* Across nodes the memory's one may have no CPUs. */
+/* Across nodes, the node with the memory may lack CPUs. */
 static void want_each(const struct checked *t,
 		      void (*judge)(struct probe *, const struct checked *), struct probes *ret)
 {
@@ -67,7 +70,9 @@ static void want_latency(const struct checked *t, struct probes *ret)
 	want_each(t, judge_latency, ret);
 }
 
-/* Sockets of one machine have the same channels: one that has lost some is slower than the others.
+/*
+ * The sockets of a machine have equal memory channels: a socket with lost channels is slower than
+ * the others.
  */
 CHECK(memory_bandwidth, .required = {"per", "min"}, .optional = {"floor"}, .shares = "set",
       .measure = want_bandwidth, .slow = FAULT_MEMORY_BANDWIDTH);

@@ -22,20 +22,19 @@ static const struct counter counters[] = {
 		.text = "uncorrected errors",
 		.class = COUNTER_FAULT,
 		.fault = FAULT_MEMORY_ERRORS,
-		.remedy = "data was lost: replace the DIMM; where none is named, the BMC's log may "
-			  "name it",
+		.remedy = "data was lost: replace the DIMM; if no DIMM is named, see the BMC's log",
 	},
 	{
 		.file = "ce_count",
 		.text = "corrected errors",
 		.class = COUNTER_RISE,
 		.fault = FAULT_MEMORY_CORRECTED,
-		.remedy = "the DIMM is failing, or its contacts are: reseat it, and replace it if "
-			  "the errors come again",
+		.remedy = "the DIMM or its contacts are failing: reseat the DIMM, and replace it "
+			  "if errors occur again",
 	},
 };
 
-/* The controllers, and what they have below. */
+/* Finds the controllers and their DIMMs or ranks. */
 static int find(const struct root *root, const struct change *c, struct strv *ret, struct err *err)
 {
 	static const char *const patterns[] = {
@@ -56,7 +55,9 @@ static bool is_controller(const char *path)
 	return !strchr(path + strlen(EDAC), '/');
 }
 
-/* "CPU_SrcID#0_MC#0_Chan#1_DIMM#0 (mc0/dimm2)"; the board's own names, where somebody wrote them */
+/*
+ * "CPU_SrcID#0_MC#0_Chan#1_DIMM#0 (mc0/dimm2)"; the board's own names, if someone configured them
+ */
 static char *name(const struct root *root, const char *path, const struct counter *k)
 {
 	const char *place = path + strlen(EDAC);
@@ -70,7 +71,7 @@ static char *name(const struct root *root, const char *path, const struct counte
 	return xasprintf("%.*s (%s)", (int)strcspn(label, "\n"), label, place);
 }
 
-/* What the DIMMs of a controller have of its counter. */
+/* The sum of a counter over the DIMMs of a controller. */
 static uint64_t sum_dimms(const struct root *root, const char *controller, const char *file)
 {
 	cleanup_free char *pattern = xasprintf("%s/*[0-9]/dimm_%s", controller, file);
@@ -115,10 +116,10 @@ static const struct counter_family edac = {
 	.find = find,
 	.name = name,
 	.read = read_edac,
-	.absent =
-		"the kernel counts no memory errors here: no EDAC driver has a memory controller; "
-		"load that of the CPU (modules.load: amd64_edac, skx_edac, i10nm_edac), and see "
-		"EDAC in the kernel log; of a virtual machine write optional: true",
+	.absent = "the kernel counts no memory errors here: no EDAC driver is bound to a memory "
+		  "controller; load the driver of the CPU (modules.load: amd64_edac, skx_edac, "
+		  "i10nm_edac), and see EDAC in the kernel log; for a virtual machine write "
+		  "optional: true",
 };
 
 const struct counter_look memory_errors_look =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nvme_health: what a drive says of itself in its SMART / Health Information log (sys/nvme.h). Its
- * critical warnings are bits (NVM Express Base Specification, Get Log Page, "Critical Warning");
- * its media errors are those of its life.
+ * nvme_health: the drive's own SMART / Health Information log (sys/nvme.h). Its critical warnings
+ * are bits (NVM Express Base Specification, Get Log Page, "Critical Warning"); its media errors
+ * count since the drive was made.
  */
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static const struct counter counters[] = {
 		.fault = FAULT_STORAGE_FAILING,
 		.remedy = REPLACE,
 		.at = 160,
-		.bytes = 8, /* of 16, whose upper ones no drive lives to see */
+		.bytes = 8, /* of 16 bytes, whose upper ones stay 0 in the life of a drive */
 	},
 	{
 		.file = "percentage_used",
@@ -114,11 +114,11 @@ static void emit(const struct checked *t, struct subject of)
 	counters_emit(t, of, "", &nvme_health_look, "0");
 	counters_emit_rise(t, of, "/rise", &nvme_rise_look, true);
 	wear = counters_emit_at_most(t, of, "wear", &nvme_wear_look);
-	if (wear) /* a drive that is worn works */
+	if (wear) /* a worn drive still works */
 		wear->on_fail = ON_FAIL_WARN;
 }
 
-/* Where no set is named: all of the node. */
+/* Without a set: all drives of the node. */
 static void emit_all(const struct checked *t)
 {
 	const struct pci_functions *functions = node_functions(t->ctx->node);

@@ -19,7 +19,7 @@
 
 #define DEV "/sys/bus/pci/devices/"
 
-enum { NAMED = 3 }; /* so many errors of a function are named, the others counted */
+enum { NAMED = 3 }; /* at most this many errors of a function are named, the others counted */
 
 struct tally {
 	uint64_t errors;
@@ -32,7 +32,7 @@ static void begin(struct tally *t, const char *addr, bool port)
 	str_addf(&t->text, "%s%s%s", t->text.len ? "; " : "", port ? "port " : "", addr);
 }
 
-/* One file: lines "NAME COUNT", and a total at the end. False: there is none. */
+/* Reads one file: lines "NAME COUNT", and a total at the end. False: no such file. */
 static bool count_file(const struct root *root, struct tally *t, const char *addr, bool port,
 		       const char *file)
 {
@@ -62,8 +62,8 @@ static bool count_file(const struct root *root, struct tally *t, const char *add
 }
 
 /*
- * Messages that a root port had from below. Asked where nobody on the way has counted an error:
- * they are of a function that has gone since, or of another one below that port.
+ * Counts messages that a root port received from below, if no function on the path has counted an
+ * error: their sender has gone since, or is another function below that port.
  */
 static void count_messages(const struct root *root, struct tally *t, const char *port)
 {
@@ -82,7 +82,7 @@ static void count_messages(const struct root *root, struct tally *t, const char 
 	}
 }
 
-/* files: NULL-ended; the first tells whether there are counters at all. */
+/* files: NULL-terminated; the first file shows whether counters exist at all. */
 static void count_all(const struct root *root, const char *addr, const char *const *files,
 		      bool messages, struct tally *ret)
 {
@@ -110,7 +110,7 @@ static int find(const struct kind_ctx *ctx, const struct change *c, char **ret, 
 	return r;
 }
 
-/* Why there are no counters: no fault of the node's. */
+/* Explains why counters are missing, which is not a fault of the node. */
 static void say_unsupported(const struct kind_ctx *ctx, struct change *c, const char *addr)
 {
 	change_observe(c, "not counted");
@@ -119,9 +119,9 @@ static void say_unsupported(const struct kind_ctx *ctx, struct change *c, const 
 		change_reason(c, "a VF without counters of its own: its PF has them");
 	else
 		change_reason(c,
-			      "the kernel counts no errors of %s: the firmware keeps AER to itself "
-			      "(_OSC in the kernel log; its own log has them then), or the "
-			      "function has no AER, or pci=noaer is on the command line",
+			      "the kernel counts no errors of %s: the firmware handles AER (see "
+			      "_OSC in the kernel log, and the firmware's own log), the function "
+			      "has no AER, or pci=noaer is on the kernel command line",
 			      addr);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The link above a function: how wide and fast it trained, and which end keeps it from more.
- * Width and speed are sysfs's; a VF shows none and has its PF's.
+ * The link above a function: its width, its speed, and the end that limits them. Width and speed
+ * are those of sysfs; a VF shows none and has its PF's.
  */
 #include <errno.h>
 #include <pci/pci.h>
@@ -20,12 +20,12 @@
 
 enum { SLOWEST = 25 /* 2.5 GT/s */ };
 
-/* One quantity of a link, and how it is spoken of. */
+/* One quantity of a link, and its texts. */
 struct quantity {
 	enum pci_link_quantity which;
-	const char *format; /* of a number, for people */
+	const char *format; /* of the number, for people */
 	double unit;
-	const char *remedy; /* where both ends are capable of more */
+	const char *remedy; /* if both ends are capable of more */
 	enum fault nic, gpu, other;
 };
 
@@ -76,8 +76,8 @@ static int find_ends(const struct kind_ctx *ctx, const struct quantity *q, struc
 		return r;
 	if (!ret->now)
 		return err_set(err, -EOPNOTSUPP,
-			       "%s: the kernel does not know its link (%s): it has none, as a VF "
-			       "that a guest was given, or it is down",
+			       "%s: the kernel does not know the link (%s): the function has no "
+			       "link (a VF in a guest), or the link is down",
 			       ret->addr, pci_link_file(q->which, false));
 	return 0;
 }
@@ -87,7 +87,7 @@ static char *say(const struct quantity *q, uint32_t v)
 	return xasprintf(q->format, v / q->unit);
 }
 
-/* Which end can't do as much as wanted, or that both can. */
+/* Names the end that can't reach the wanted value, or states that both can. */
 static void blame(struct change *c, const struct quantity *q, const struct pci_link *e,
 		  uint32_t want)
 {
@@ -96,8 +96,8 @@ static void blame(struct change *c, const struct quantity *q, const struct pci_l
 
 	if (e->card && e->card < want)
 		change_reason(c,
-			      "%s itself is capable of %s at most: this is another card than the "
-			      "profile is for, or its firmware limits it",
+			      "%s itself is capable of %s at most: the profile is for another "
+			      "card, or the card's firmware limits the link",
 			      e->addr, card);
 	else if (e->above && e->above < want)
 		change_reason(c,
@@ -117,8 +117,9 @@ static void blame(struct change *c, const struct quantity *q, const struct pci_l
 }
 
 /*
- * Whether a switch's link says nothing: unknown, as good as wanted, or one that a GPU lowers while
- * it is idle, since the switch is the GPU's own (AMD's have one, with bridges of their vendor).
+ * Whether a switch's link proves nothing: its value is unknown or as wanted, or a GPU lowers it
+ * while idle, because the switch belongs to the GPU (AMD's GPUs have one, with bridges of their
+ * vendor).
  */
 static bool passes(const struct kind_ctx *ctx, const struct change *c, const struct quantity *q,
 		   const struct pci_link *e)
@@ -134,7 +135,10 @@ static bool passes(const struct kind_ctx *ctx, const struct change *c, const str
 	       (fn && at && pci_fn_may_idle(fn) && at->vendor == fn->vendor);
 }
 
-/* A switch whose own link trained to less than both its ends can do slows all that is below it. */
+/*
+ * A switch whose own link trained below the capability of both ends slows everything below the
+ * switch.
+ */
 static void judge_switches(const struct kind_ctx *ctx, struct change *c, const struct quantity *q,
 			   const char *addr)
 {
@@ -151,12 +155,11 @@ static void judge_switches(const struct kind_ctx *ctx, struct change *c, const s
 	best = say(q, pci_link_best(&e));
 	was = take_ptr(c->observed);
 	change_observe(c, "%s, but %s above switch %s", was, now, e.addr);
-	change_reason(
-		c,
-		"the link of switch %s, which it is below, trained to %s, and both its ends are "
-		"capable of %s: reseat the switch's board or its cable, and check the BIOS; where "
-		"all boards of this kind are wired so, write switches: false",
-		e.addr, now, best);
+	change_reason(c,
+		      "the link of switch %s above it trained to %s, and both ends are capable of "
+		      "%s: reseat the switch's board or its cable, and check the BIOS; if all "
+		      "boards of this kind are wired in this way, write switches: false",
+		      e.addr, now, best);
 	c->fault = fault_of_link(ctx, q, e.addr);
 	c->state = CHANGE_DIFFERS;
 }
@@ -169,8 +172,8 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct quan
 
 	if (most && !want)
 		return err_set(err, -EOPNOTSUPP,
-			       "%s: the kernel does not show what its link is capable of (%s); "
-			       "name a number in the check",
+			       "%s: the kernel does not show the capability of its link (%s); "
+			       "write a number in the check",
 			       e->addr, pci_link_file(q->which, true));
 	c->state = now >= want ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (c->state == CHANGE_DIFFERS)
@@ -216,7 +219,7 @@ static int look_speed(const struct kind_ctx *ctx, struct change *c, struct err *
 
 const struct target_item pcie_speed_item = {.kind = &kind_check, .look = look_speed};
 
-/* At least so many lanes, and tenths of GT/s; a word is max, as much as both ends can do. */
+/* The minimum of lanes, and of tenths of GT/s; the word max is the most that both ends can do. */
 static void emit(const struct checked *t, struct subject of)
 {
 	const struct ynode *want_width = ynode_get(t->map, "width");
@@ -229,7 +232,7 @@ static void emit(const struct checked *t, struct subject of)
 				       "max");
 		c->compare = COMPARE_AT_LEAST;
 		c->on.node = t->map;
-		if (want_width) /* a word of the powers of two */
+		if (want_width) /* x1, x2, x4: a power of two */
 			c->want = (struct value){.type = VALUE_NUMBER,
 						 .number = INT64_C(1) << want_width->value.number};
 	}

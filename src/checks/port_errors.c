@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * port_errors: what the ports of a function's RDMA devices have counted since the device was reset
- * (Documentation/ABI/stable/sysfs-class-infiniband). Those below counters/ are attributes of the
- * subnet management's PortCounters, of 16, 8 or 4 bits, which stop at their highest value
- * (drivers/infiniband/core/sysfs.c, PORT_PMA_ATTR; InfiniBand Architecture
- * Specification, 16.1.3.5); those below hw_counters/ are of the driver (mlx5's counters.c,
- * rxe_hw_counters.c).
- *
- * What they hold from before may be of a cable that was pulled while the node was installed: the
- * rise under load is judged. NVSentinel's monitor of NICs, too, takes a link that went down for a
- * fault at any rise. Integrity errors and overruns, which it takes for such, are counted in 4 bits
- * here: one that has stopped can't rise, which is no reason to block a node for ever.
+ * port_errors: the error counters of the ports of a function's RDMA devices since the reset of the
+ * device (Documentation/ABI/stable/sysfs-class-infiniband). The files in counters/ are attributes
+ * of the subnet management's PortCounters, of 16, 8 or 4 bits, which stop at their highest value
+ * (drivers/infiniband/core/sysfs.c, PORT_PMA_ATTR; InfiniBand Architecture Specification,
+ * 16.1.3.5). The files in hw_counters/ belong to the driver (mlx5's counters.c, rxe_hw_counters.c).
+ * Earlier errors may come from a cable that was pulled while the node was installed, so only the
+ * rise under load is judged. NVSentinel's monitor of NICs also treats any rise of the count of
+ * links that went down as a fault. It treats integrity errors and overruns in the same way; here
+ * they are counted in 4 bits, and a counter that has reached its end can't rise, which must not
+ * block a node for ever.
  */
 #include <stdio.h>
 #include <string.h>
@@ -96,8 +95,8 @@ static const struct counter_family ports = {
 	.waits_on = "firmware",
 	.find = find,
 	.name = name,
-	.absent = "no RDMA device of it (here) has a counter of errors: load its RDMA driver "
-		  "(rdma_link says which), or write optional: true of devices that have none",
+	.absent = "no RDMA device of it (here) has error counters: load its RDMA driver (rdma_link "
+		  "names it), or write optional: true for devices without error counters",
 };
 
 const struct counter_look port_errors_look =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How probes are put together. */
+/* Builds probes. */
 #include "checks/probe.h"
 
 #include <stdarg.h>
@@ -158,7 +158,10 @@ static double lower(double a, double b)
 	return a <= 0 ? b : b <= 0 ? a : a < b ? a : b;
 }
 
-/* Of a port, in bytes/s. Of Ethernet the netdev says it better: a soft device's rate is a guess. */
+/*
+ * The rate of a port, in bytes/s. For Ethernet the netdev is more reliable: a soft device's rate is
+ * a guess.
+ */
 static double line_rate(const struct root *root, const struct pci_fn *fn, const char *ibdev)
 {
 	cleanup_free char *rate = NULL;
@@ -214,7 +217,7 @@ static void resolve_share(struct probe *p, const struct ynode *map, const struct
 	}
 	f->wanted = xstrdup(text);
 	probe_declines(p, CHANGE_CANNOT_MEASURE,
-		       "%s of what is not known: the kernel tells no %s; write min as a rate", text,
+		       "%s, which is unknown: the kernel reports no %s; write min as a rate", text,
 		       streq(of, "line") ? "speed of its port" : "width and speed of its link");
 }
 
@@ -286,7 +289,7 @@ bool probe_is_declined(const struct probe *p)
 const char *probe_pages(const struct profile *profile)
 {
 	const struct ynode *pages = profile_section(profile, "hugepages");
-	const char *best = "4K"; /* the smallest of the kernel */
+	const char *best = "4K"; /* the kernel's smallest page */
 	uint64_t most = 0, bytes;
 
 	for (size_t i = 0; pages && i < pages->items.n; i++) {

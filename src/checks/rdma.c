@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RDMA devices of functions: each with itself (rdma_loopback), and pairs of them (rdma_pairs).
- * A function's device is its own, or the soft one on its netdev; its first port is measured. In
- * a VF's place stands its PF for what the profile says of sets.
+ * RDMA devices of functions: each with itself (rdma_loopback), and pairs of them (rdma_pairs). A
+ * function's device is its own, or the soft device on its netdev; the first port is measured. For a
+ * VF, settings of sets are those of its PF.
  */
 #include <string.h>
 
@@ -17,14 +17,14 @@
 
 enum { BUDGET_MS = 800 };
 
-/* One end: a function that the check is about. */
+/* One end: a function of the check. */
 struct rdma_fn {
-	char *name;		 /* of ids: "0000:3b:00.0", of a VF "0000:3b:00.0/2" */
-	const struct pci_fn *fn; /* NULL: not there */
+	char *name;		 /* for ids: "0000:3b:00.0", for a VF "0000:3b:00.0/2" */
+	const struct pci_fn *fn; /* NULL: absent */
 	const struct pci_fn *pf; /* of the set */
 	char *ibdev;		 /* NULL: none */
 	char *driver;
-	char owner[PCI_ADDR_MAX]; /* whose RDMA device it is; "": not known */
+	char owner[PCI_ADDR_MAX]; /* owner of the RDMA device; "": not known */
 };
 struct rdma_fns {
 	VEC(struct rdma_fn) list;
@@ -87,7 +87,7 @@ static void find_ends(const struct section_ctx *ctx, const char *on, struct rdma
 
 /* --- probes --------------------------------------------------------------------------------- */
 
-/* The ToS that the profile gives the PF's traffic is that of what is measured. */
+/* The measurement uses the ToS that the profile gives to the PF's traffic. */
 static const char *traffic_class(const struct section_ctx *ctx, const struct pci_fn *pf)
 {
 	const struct ynode *qos = profile_section(ctx->profile, "qos");
@@ -98,7 +98,7 @@ static const char *traffic_class(const struct section_ctx *ctx, const struct pci
 	return value ? value->text : NULL;
 }
 
-/* False: it has no RDMA device, which the probe says then. */
+/* False: the function has no RDMA device, and the probe reports it. */
 static bool is_usable(struct probe *p, const struct rdma_fn *end)
 {
 	if (end->ibdev)
@@ -121,7 +121,7 @@ static void needs_end(struct probe *p, const struct section_ctx *ctx, const stru
 {
 	probe_needs_function(p, end->fn);
 	if (!streq(end->owner, end->fn->addr))
-		probe_resource(p, "%s", end->owner); /* of a bond: one device for both */
+		probe_resource(p, "%s", end->owner); /* of a bond: both functions share a device */
 	probe_needs_node(p, ctx->node, end->fn->numa);
 }
 
@@ -169,9 +169,9 @@ static void want_pair(const struct checked *t, const struct rdma_fn *near,
 	if (!far) {
 		p = probe_add(ret, t, "%s", near->name);
 		probe_subject(p, "rdma_pairs of %s", near->name);
-		probe_declines(p, CHANGE_CANNOT_MEASURE,
-			       "there is no other for it; a pair needs two of the set, or one of "
-			       "each set");
+		probe_declines(
+			p, CHANGE_CANNOT_MEASURE,
+			"it has no partner; a pair needs two of the set, or one of each set");
 		return;
 	}
 	p = probe_add(ret, t, "%s-%s", near->name, far->name);
@@ -185,7 +185,7 @@ static void want_pair(const struct checked *t, const struct rdma_fn *near,
 	judges(p, t, near, far);
 }
 
-/* Of a set with another: the first with the first, and so on. Alone: a ring. */
+/* Two sets: the first function with the first, and so on. One set: a ring. */
 static void want_pairs(const struct checked *t, struct probes *ret)
 {
 	const char *on = ynode_text(t->map, "on", ""), *with = ynode_text(t->map, "with", NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * State and speed of the ports of a function's RDMA devices
- * (Documentation/ABI/stable/sysfs-class-infiniband). Reading either may ask the firmware, and
- * of InfiniBand the port itself: they are read apart.
+ * (Documentation/ABI/stable/sysfs-class-infiniband). A worker reads them, because a read may query
+ * the firmware, and for InfiniBand the port itself.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -27,7 +27,7 @@ enum { MEGABITS_PER_GIGABIT = 1000, BYTES_PER_MEGABIT = 125000 };
 enum { PORT_NOP, PORT_DOWN, PORT_INIT, PORT_ARMED, PORT_ACTIVE };
 enum { PHYS_POLLING = 2, PHYS_DISABLED, PHYS_TRAINING, PHYS_LINK_UP, PHYS_RECOVERY };
 
-/* Of one port, as one line of text: it comes from another process. */
+/* One port, sent as a line of text by another process. */
 struct rdma_port {
 	char name[64]; /* "mlx5_0" */
 	unsigned int port;
@@ -36,8 +36,8 @@ struct rdma_port {
 	char layer;	       /* I(nfiniBand) or E(thernet) */
 	char lanes[24];	       /* "4X", of "400 Gb/sec (4X NDR)"; "-" unknown */
 	char kind[24];	       /* "NDR" */
-	char member[IFNAMSIZ]; /* the function's netdev, where it is a member of a bond; or "-" */
-	unsigned int carrier;  /* of that: 1 it has one */
+	char member[IFNAMSIZ]; /* the function's netdev if it is a member of a bond; or "-" */
+	unsigned int carrier;  /* of member: 1: up */
 };
 
 struct question {
@@ -114,22 +114,21 @@ static void blame_absence(const struct root *root, struct change *c, const struc
 			      place->addr);
 	else if (!module)
 		change_reason(c,
-			      "%s made no RDMA device of %s; of a NIC without RDMA it takes a soft "
-			      "one (rdma_rxe)",
+			      "%s has made no RDMA device for %s; a NIC without RDMA needs a soft "
+			      "RDMA device (rdma_rxe)",
 			      place->driver, place->addr);
 	else if (root_exists(root, "/sys/module/%s", module))
-		change_reason(
-			c,
-			"module %s is there and made no RDMA device of %s: see the kernel log "
-			"for what it said, and the firmware's settings for RDMA",
-			module, place->addr);
+		change_reason(c,
+			      "module %s is loaded, and has made no RDMA device for %s: see the "
+			      "kernel log, and the firmware's settings for RDMA",
+			      module, place->addr);
 	else
 		change_reason(c, "module %s is not loaded: add it to modules.load", module);
 }
 
 /* --- judging ----------------------------------------------------------------------------- */
 
-/* Of a port that is not active. */
+/* The fault of a port that is not active. */
 static enum fault fault_of_link(const struct rdma_port *p)
 {
 	if (p->state == PORT_ARMED || (p->state == PORT_INIT && p->layer == 'I'))
@@ -138,8 +137,8 @@ static enum fault fault_of_link(const struct rdma_port *p)
 }
 
 /*
- * The RDMA device of a bond is ACTIVE as long as any member has a carrier (RoCE LAG), and so says
- * nothing of one of them. Not so IPoIB, whose carrier is a matter of multicast.
+ * The RDMA device of a bond is ACTIVE as long as any member has a carrier (RoCE LAG), so it proves
+ * nothing about a single member. IPoIB is different: its carrier depends on multicast.
  */
 static bool member_has_carrier(struct change *c, const struct rdma_port *p)
 {
@@ -154,7 +153,7 @@ static bool member_has_carrier(struct change *c, const struct rdma_port *p)
 	return false;
 }
 
-/* An InfiniBand port keeps its state while the link below is being recovered, or switched off. */
+/* An InfiniBand port keeps its state while the link below it recovers or is switched off. */
 static bool has_link(const struct rdma_port *p)
 {
 	return !p->phys || p->phys == PHYS_LINK_UP;
@@ -194,7 +193,7 @@ static bool judge_state(struct change *c, const struct rdma_port *p)
 			      "and the transceiver",
 			      p->port, p->name);
 	else
-		change_reason(c, "port %u of %s is not up: its netdev must be, with a carrier",
+		change_reason(c, "port %u of %s is not up: its netdev must be up, with a carrier",
 			      p->port, p->name);
 	return false;
 }
@@ -207,7 +206,7 @@ static bool judge_rate(struct change *c, const struct rdma_port *p)
 		change_observe(c, p->speed ? "no link" : "unknown");
 		change_reason(c,
 			      p->speed ? "port %u of %s is not active, and so has no speed"
-				       : "port %u of %s does not say how fast it is",
+				       : "port %u of %s reports no speed",
 			      p->port, p->name);
 		return false;
 	}
@@ -218,13 +217,13 @@ static bool judge_rate(struct change *c, const struct rdma_port *p)
 	if ((int64_t)p->speed * BYTES_PER_MEGABIT >= c->want.number)
 		return true;
 	change_reason(c,
-		      "port %u of %s has trained to less (%s %s): check the cable or transceiver "
-		      "(a lane may be dead), and the speed of the switch port",
+		      "port %u of %s trained to a lower speed (%s %s): check the cable or "
+		      "transceiver (a lane may be dead), and the speed of the switch port",
 		      p->port, p->name, p->lanes, p->kind);
 	return false;
 }
 
-/* Every port, until one is not as wanted. */
+/* Judges every port, until one differs. */
 static void judge_ports(struct change *c, char *lines,
 			bool (*judge)(struct change *c, const struct rdma_port *p))
 {
@@ -244,8 +243,8 @@ static void judge_ports(struct change *c, char *lines,
 }
 
 /*
- * efa_query_port() says ACTIVE and LinkUp whatever the link is, and the device has no netdev whose
- * carrier could be asked instead; what is wrong shows as lost traffic alone.
+ * efa_query_port() reports ACTIVE and LinkUp in every state of the link, and the device has no
+ * netdev with a carrier; a fault shows only as lost traffic.
  */
 static bool is_always_active(const struct cc_place *place)
 {
@@ -289,11 +288,11 @@ static int look(const struct kind_ctx *ctx, struct change *c,
 	if (got.len)
 		judge_ports(c, got.data, judge);
 	if (c->state == CHANGE_SAME && judge == judge_state && is_always_active(&place))
-		return err_set(err, -EOPNOTSUPP,
-			       "%s says ACTIVE whether it has a link or not, and has no netdev to "
-			       "ask: let a command of the site measure it (run: command), and "
-			       "write optional: true here",
-			       devices.v[0]);
+		return err_set(
+			err, -EOPNOTSUPP,
+			"%s reports ACTIVE with and without a link, and has no netdev: measure it "
+			"with a program of the site (run: command), and write optional: true here",
+			devices.v[0]);
 	return 0;
 }
 

@@ -50,7 +50,7 @@ static char *keys_text(const struct check *k)
 	return str_take(&out);
 }
 
-/* "none, node or multinode" of a key that takes words alone; else "". */
+/* "none, node or multinode" for a key that accepts only words; else "". */
 static char *words_text(const char *key)
 {
 	const struct spec *all = spec_child(spec_child(schema_profile(), "gate"), "checks");
@@ -87,7 +87,7 @@ static void judge_keys(struct ruling *r, const struct ynode *check, const char *
 		const char *key = check->keys.v[i]->text;
 		cleanup_free char *path = xasprintf("%s.%s", name, key);
 
-		/* a key that no check knows has been refused by the schema */
+		/* the schema has already rejected a key that no check knows */
 		if (!takes(k, key) && spec_field(spec, key))
 			rule_error(r, check->keys.v[i], path,
 				   "%s has no such key; expected one of: %s", k->run, known);
@@ -99,7 +99,7 @@ static const char *shares_of(const struct check *k)
 	return k->shares ? k->shares : "";
 }
 
-/* A share of what the device has none of. */
+/* A share of a ceiling that the device lacks. */
 static void judge_share(struct ruling *r, const struct ynode *check, const char *name,
 			const struct check *k)
 {
@@ -120,7 +120,7 @@ static void judge_share(struct ruling *r, const struct ynode *check, const char 
 		rule_error(r, min, key, "%s cannot be a share; write a rate such as 5GB/s", k->run);
 }
 
-/* All members may be equally slow: what they are to each other proves nothing by itself. */
+/* All members may be equally slow, so a comparison among them proves nothing by itself. */
 static void judge_floor(struct ruling *r, const struct ynode *check, const char *name,
 			const struct check *k)
 {
@@ -132,13 +132,13 @@ static void judge_floor(struct ruling *r, const struct ynode *check, const char 
 		return;
 	if (of_set && !floor)
 		rule_error(r, min, key,
-			   "a share of the set passes when all of it is equally slow; write floor: "
-			   "too, a rate that each must reach");
+			   "a share of the set passes if all its members are equally slow; write "
+			   "floor: too, a rate that each member must reach");
 	else if (floor && !of_set)
 		rule_error(r, floor, key, "only with a min: that is a share of the set");
 }
 
-/* Pairs of near and of far nodes are no set whose members are alike. */
+/* Pairs of near and far nodes do not form a set of equal members. */
 static void judge_pairs(struct ruling *r, const struct ynode *check, const char *name)
 {
 	const struct ynode *min = ynode_get(check, "min");
@@ -150,7 +150,7 @@ static void judge_pairs(struct ruling *r, const struct ynode *check, const char 
 			   "or per: node");
 }
 
-/* A member's threshold stands in the place of one that all have. */
+/* A member's threshold replaces a threshold for all members. */
 static void judge_members(struct ruling *r, const struct ynode *check, const char *name,
 			  const struct check *k)
 {
@@ -180,9 +180,9 @@ static void judge_speed(struct ruling *r, const struct ynode *check, const char 
 	cleanup_free char *key = xasprintf("%s.speed", name);
 
 	if (gts && !streq(k->run, "pcie_link"))
-		rule_error(r, speed, key, "that of a PCIe link; write a rate such as 400Gb/s");
+		rule_error(r, speed, key, "the speed of a PCIe link; write a rate such as 400Gb/s");
 	else if (bits && streq(k->run, "pcie_link"))
-		rule_error(r, speed, key, "that of a port; write a PCIe speed such as 32GT/s");
+		rule_error(r, speed, key, "the speed of a port; write a PCIe speed such as 32GT/s");
 }
 
 static void judge_timeout(struct ruling *r, const struct ynode *check, const char *name)
@@ -198,7 +198,7 @@ static void judge_timeout(struct ruling *r, const struct ynode *check, const cha
 	if (budget)
 		rule_error(r, timeout, key, "longer than the budget of all checks, %.40s (at %s)",
 			   budget->text, seen(r, budget));
-	else if (r->p->name && !r->p->abstract) /* else the profile may have one */
+	else if (r->p->name && !r->p->abstract) /* without a name, the profile may have one */
 		rule_error(r, timeout, key,
 			   "longer than the %ds that all checks have; write a gate.budget",
 			   GATE_BUDGET_S);
@@ -211,7 +211,7 @@ static void judge_isolation(struct ruling *r, const struct ynode *check, const c
 	cleanup_free char *cpus_key = xasprintf("%s.cpus", name);
 	cleanup_free char *on_key = xasprintf("%s.on", name);
 
-	/* of a drop-in by itself, the profile may isolate some */
+	/* if this is a drop-in alone, the profile may isolate CPUs */
 	if (r->p->name && streq(scalar(cpus), "isolated") &&
 	    !ynode_get(section(r, "kernel_args"), "isolate_cpus") && !find_arg(r, "isolcpus"))
 		rule_error(r, cpus, cpus_key,
@@ -225,7 +225,7 @@ static void judge_isolation(struct ruling *r, const struct ynode *check, const c
 			   seen(r, off));
 }
 
-/* VFs of a GPU are given to guests, and their driver is the guest's. */
+/* VFs of a GPU belong to guests, and use the guest's driver. */
 static void judge_whole_gpus(struct ruling *r, const struct ynode *check, const char *name)
 {
 	const struct ynode *on = ynode_get(check, "on");
@@ -234,10 +234,10 @@ static void judge_whole_gpus(struct ruling *r, const struct ynode *check, const 
 
 	set_name_in(scalar(on), &vfs);
 	if (vfs && str_starts(ynode_text(check, "run", ""), "gpu"))
-		rule_error(r, on, key, "GPUs are looked at as a whole; name the set itself");
+		rule_error(r, on, key, "GPUs are checked only as a whole; name the set itself");
 }
 
-/* check: the row of its run, or NULL; name: its path. */
+/* check: the row of its run word, or NULL; name: its path. */
 static void each_check(struct ruling *r, void (*judge)(struct ruling *r, const struct ynode *map,
 						       const char *name, const struct check *check))
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The section gate: the looks of its checks become changes here; gate/ runs what is measured. */
+/* The section gate: turns the looks of its checks into changes; gate/ runs the measurements. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "checks/check.h"
@@ -83,7 +83,7 @@ static void look_at_each(const struct checked *t)
 	}
 }
 
-/* A check that is about nothing would be passed by any node. */
+/* Complains about a check without a subject, because every node would pass it. */
 static void complain_of_nothing(const struct checked *t)
 {
 	struct change *c = check_look(t, (struct subject){"none", -1}, "", &given_item, "given",

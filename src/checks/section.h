@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside this room: what the section gate is made of. */
+/* Internal to this room: the parts of the section gate. */
 #pragma once
 
 #include "profile/rules.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the node reads from: NFS, also over RDMA, and disks. */
+/* The storage that the node reads from: NFS, also over RDMA, and disks. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -16,7 +16,7 @@ static bool is_below(const char *path, const char *dir)
 	return strncmp(path, dir, n) == 0 && (n == 1 || !path[n] || path[n] == '/');
 }
 
-/* The entry of `mounts` that the path is below: the longest, or NULL. */
+/* The entry of `mounts` that contains the path (the longest), or NULL. */
 static const struct ynode *find_mount(const struct profile *profile, const char *path,
 				      const char **ret_dir)
 {

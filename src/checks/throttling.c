@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * throttling: how often a CPU or its package slowed itself down because it was too hot, since the
- * CPU came online (drivers/thermal/intel/therm_throt.c, which Intel's CPUs alone have). Each thread
- * counts for itself what happens to its package, so that the package has the highest of theirs.
+ * throttling: how often a CPU or its package slowed down because of heat since the CPU came online
+ * (drivers/thermal/intel/therm_throt.c, which only Intel's CPUs have). Each thread keeps its own
+ * count of events of its package, so the highest count is that of the package.
  */
 #include <stdio.h>
 #include <string.h>
@@ -49,8 +49,8 @@ static const struct counter_family throttle = {
 	.n = array_len(counters),
 	.find = find,
 	.name = name,
-	.absent = "the kernel does not count here how often a CPU was too hot, which it does of "
-		  "Intel's alone; of other CPUs and of a virtual machine write optional: true",
+	.absent = "the kernel does not count throttling here, because it does so only on Intel's "
+		  "CPUs; for other CPUs and for a virtual machine write optional: true",
 };
 
 const struct counter_look throttling_look =

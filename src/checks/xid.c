@@ -8,12 +8,12 @@
 
 enum {
 	NUMBERS = XID_MAX + 1,
-	NVLINK_FIRST = 144, /* of NVLink 5, which says itself how bad it is */
+	NVLINK_FIRST = 144, /* of NVLink 5, which reports its own severity */
 	NVLINK_LAST = 150,
 	RECOVERY = 154,
 };
 
-/* Immediate action IGNORE or RESTART_APP in NVIDIA's Xid catalog, but for those below. */
+/* Immediate action IGNORE or RESTART_APP in NVIDIA's Xid catalog, with the exceptions below. */
 static const struct {
 	int from, to;
 } harmless[] = {
@@ -43,8 +43,7 @@ static const struct {
 	{79, FAULT_GPU_OFF_BUS,
 	 "the GPU has fallen off the bus: power the node off and on; check its power, seat and "
 	 "riser"},
-	{92, FAULT_GPU_MEMORY,
-	 "many memory errors that were corrected: run NVIDIA's field diagnostic"},
+	{92, FAULT_GPU_MEMORY, "many corrected memory errors: run NVIDIA's field diagnostic"},
 	{94, FAULT_GPU_MEMORY,
 	 "a contained memory error, which ended the application that met it: reset the GPU"},
 	{95, FAULT_GPU_MEMORY,
@@ -105,9 +104,9 @@ static const char *meaning_of(int number)
 }
 
 /*
- * "NVRM: Xid (PCI:0000:3b:00): 79, ..."; on a GPU that is split by MIG " GPU-I:01 GPU-CI:00"
- * comes before the bracket (open-gpu-kernel-modules, kernel_rc.c); old drivers left "PCI:" out.
- * Function numbers are not told. Returns the number and *ret_text behind it, or -1.
+ * Parses "NVRM: Xid (PCI:0000:3b:00): 79, ..."; on a GPU that MIG has split, " GPU-I:01 GPU-CI:00"
+ * comes before the bracket (open-gpu-kernel-modules, kernel_rc.c); old drivers omitted "PCI:". The
+ * log omits function numbers. Returns the number and the text after it in *ret_text, or -1.
  */
 static int parse_line(const char *line, const char *addr, const char **ret_text)
 {

@@ -35,21 +35,6 @@ enum {
 #define MINUTE_US (60ULL * 1000000)
 #define DAY_US (24 * 60 * MINUTE_US)
 
-/* Days too, which no duration of a profile needs. */
-static int parse_time(const char *text, uint64_t *ret)
-{
-	size_t len = strlen(text);
-	cleanup_free char *days = xstrndup(text, len ? len - 1 : 0);
-
-	if (len && text[len - 1] == 'd') {
-		if (parse_u64(days, ret) < 0 || *ret > 365)
-			return -1;
-		*ret *= DAY_US;
-		return 0;
-	}
-	return parse_duration(text, ret);
-}
-
 static bool is_reason(const char *text)
 {
 	json_t *probe = json_string(text); /* NULL unless it is UTF-8 */
@@ -178,7 +163,7 @@ static bool parse(const struct invocation *inv, uint64_t *usec)
 		complain("admit: give --for DURATION and --reason TEXT, or --end");
 		return false;
 	}
-	if (parse_time(inv->for_time, usec) < 0 || (*usec && *usec < MINUTE_US) ||
+	if (parse_duration(inv->for_time, usec) < 0 || (*usec && *usec < MINUTE_US) ||
 	    *usec > 7 * DAY_US) {
 		complain("admit: --for %s: must be 1m to 7d, such as 30m, 4h or 2d; 0s ends it",
 			 inv->for_time);

@@ -52,7 +52,8 @@ static int judge_tree(const struct invocation *inv)
 	}
 	if (root_exists(&inv->root, "/usr/.") && root_exists(&inv->root, "/etc/."))
 		return EXIT_OK;
-	complain("bake: %s is no root tree: it has no directories usr and etc; give the directory "
+	complain("bake: %s is not a root tree: it lacks the directories usr and etc; give the "
+		 "directory "
 		 "that will be / in the image",
 		 inv->root_path);
 	return EXIT_USAGE;
@@ -100,8 +101,8 @@ static int check_all(struct invocation *inv, struct bake *b)
 	}
 	if (!n)
 		bake_warn(b,
-			  "there is no profile in this tree (%s, %s): a node has the verdict "
-			  "none and takes no work until it gets one",
+			  "there is no profile in this tree (%s, %s): a node gets the verdict "
+			  "none and does not accept work until it has a profile",
 			  profile_dirs[0], profile_dirs[2]);
 	profile_files_free(&files);
 	return code;
@@ -277,7 +278,7 @@ static int report(struct invocation *inv, const struct bake *b, const struct bak
 		return inv->undo ? EXIT_PENDING : EXIT_FAILED;
 	if (!inv->strict || !b->warnings.n)
 		return EXIT_OK;
-	complain("bake: --strict: %zu warning%s; mend what the tree lacks and run bake again",
+	complain("bake: --strict: %zu warning%s; add the missing parts and run bake again",
 		 b->warnings.n, b->warnings.n == 1 ? "" : "s");
 	return EXIT_PENDING;
 }
@@ -338,7 +339,7 @@ static int bake(struct invocation *inv, struct bake *b, struct baking *k)
 	if (bake_units(b, &err) < 0 ||
 	    bake_kargs(b, k->profile ? &k->wanted : NULL, &heading, &err) < 0 ||
 	    bake_apply(b, &err) < 0) {
-		complain("bake: %s; run it again when that is mended", err.text);
+		complain("bake: %s; correct the error and run bake again", err.text);
 		return EXIT_INTERNAL;
 	}
 	bake_judge(b, args_change(b, k));
@@ -356,7 +357,7 @@ static int undo(struct invocation *inv, struct bake *b)
 		return EXIT_USAGE;
 	}
 	if (bake_undo(b, &err) < 0) {
-		complain("bake: %s; run --undo again when that is mended", err.text);
+		complain("bake: %s; correct the error and run bake --undo again", err.text);
 		return EXIT_INTERNAL;
 	}
 	return report(inv, b, &none);

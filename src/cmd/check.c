@@ -240,7 +240,7 @@ static int check_one(struct check *c, const struct machine *m, const char *path,
 		r = profile_load_checked(c->profiles, path, c->bases_in, m->node, &f.profile,
 					 &diags, &err);
 	if (r < 0 && !diags.errors)
-		say_of_file(&diags, shown, name ? err.text : strerror(-r));
+		say_of_file(&diags, shown, name ? err.text : err_of_path(r));
 	if (f.profile)
 		judge_profile(c, m, f.profile, name, &diags);
 	for (size_t i = 0; ties && i < ties->list.n; i++)
@@ -284,7 +284,7 @@ static int check_entry(struct check *c, FTS *fts, FTSENT *e, size_t *n)
 	if (e->fts_info == FTS_D && hidden)
 		fts_set(fts, e, FTS_SKIP);
 	if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR || e->fts_info == FTS_NS)
-		return report_path(c, e->fts_path, strerror(e->fts_errno));
+		return report_path(c, e->fts_path, err_of_path(-e->fts_errno));
 	if (e->fts_info == FTS_D || e->fts_info == FTS_DP || !profile_is_file_name(e->fts_name) ||
 	    is_mask(e))
 		return EXIT_OK;
@@ -301,13 +301,15 @@ static int check_directory(struct check *c, char *dir)
 	FTSENT *e;
 
 	if (!fts)
-		return report_path(c, dir, strerror(errno));
+		return report_path(c, dir, err_of_path(-errno));
 	while ((e = fts_read(fts)))
 		if (check_entry(c, fts, e, &n))
 			code = EXIT_INVALID;
 	fts_close(fts);
 	if (!n && code == EXIT_OK)
-		return report_path(c, dir, "no *.yaml below this directory");
+		return report_path(
+			c, dir,
+			"no *.yaml below this directory; give the directory of the profiles");
 	return code;
 }
 
@@ -340,7 +342,8 @@ static int report_of(struct check *c, const char *path, const struct diags *all)
 	return code;
 }
 
-static int check_site(struct check *c, const struct root *root)
+/* *n: how many files there are. */
+static int check_site(struct check *c, const struct root *root, size_t *n)
 {
 	cleanup_strv struct strv paths = {0};
 	struct diags diags = {0}, unread = {0};
@@ -355,9 +358,18 @@ static int check_site(struct check *c, const struct root *root)
 	for (size_t i = 0; i < paths.n; i++)
 		if (report_of(c, paths.v[i], &diags) != EXIT_OK)
 			code = EXIT_INVALID;
+	*n = paths.n;
 	diags_free(&diags);
 	diags_free(&unread);
 	return code;
+}
+
+static int complain_of_nothing(const struct root *root)
+{
+	complain("check: %s has no profiles in %s, %s or %s; install one there, or give the path "
+		 "of a profile",
+		 root->path, profile_dirs[0], profile_dirs[1], profile_dirs[2]);
+	return EXIT_NO_MATCH;
 }
 
 /* The profile that the boot would choose is judged against the machine, each other one without. */
@@ -371,6 +383,7 @@ static int check_tree(struct check *c, const struct run *run)
 	struct diags ties = {0};
 	struct err err = {0};
 	int code = EXIT_OK;
+	size_t n_site = 0;
 
 	if (profile_files_list(root, &found, &err) < 0) {
 		complain("%s", err.text);
@@ -385,10 +398,12 @@ static int check_tree(struct check *c, const struct run *run)
 		if (!f->masked && !f->overridden_by && check_one(c, of, f->path, f->name, &ties))
 			code = EXIT_INVALID;
 	}
-	if (check_site(c, root))
+	if (check_site(c, root, &n_site))
 		code = EXIT_INVALID;
 	if (code == EXIT_OK && m->node && run->status != RUN_OK)
 		code = explain_run(run);
+	else if (code == EXIT_OK && !found.list.n && !n_site)
+		code = complain_of_nothing(root);
 	diags_free(&ties);
 	profile_files_free(&found);
 	return code;
@@ -471,7 +486,7 @@ static int run(struct invocation *inv)
 		return print_schema();
 	if (inv->schema || (!inv->nargs && !inv->root_path)) {
 		complain("check: %s; see railhead check --help",
-			 inv->nargs ? "--schema takes no PROFILE" : "too few arguments");
+			 inv->nargs ? "--schema does not accept a PROFILE" : "too few arguments");
 		return EXIT_USAGE;
 	}
 	return check_files(inv);

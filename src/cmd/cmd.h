@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The verbs. Each is a file that exports one const struct, and a line in table.c. */
+/* The verbs. Each verb is a file that exports one const struct, and a line in table.c. */
 #pragma once
 
 #include <fts.h>
@@ -19,16 +19,16 @@ enum exit_code {
 	EXIT_OK = 0, /* done, converged, ready */
 	EXIT_INTERNAL = 1,
 	EXIT_USAGE = 2,
-	EXIT_INVALID = 3,  /* a profile is invalid, or says too little (kargs --format) */
+	EXIT_INVALID = 3,  /* a profile is invalid or incomplete (kargs --format) */
 	EXIT_NO_MATCH = 4, /* no profile matches, or two do */
 	EXIT_PENDING = 5,  /* changes pending (plan), differences found (verify) */
 	EXIT_FAILED = 6,   /* a change failed */
 	EXIT_GATE = 7,	   /* the gate did not admit the node; status: work is not admitted */
-	EXIT_REBOOT = 8,   /* what was written takes effect with a reboot */
+	EXIT_REBOOT = 8,   /* the written settings take effect after a reboot */
 	EXIT_ARGS = 9,	   /* kernel arguments were rejected or did not arrive */
 };
 
-/* Options; a verb names those that it takes, or-ed. An enumerator of C11 has 31 bits. */
+/* The options of a verb, or-ed. An enumerator of C11 has only 31 bits. */
 typedef uint64_t verb_options;
 #define OPT_BIT(n) (UINT64_C(1) << (n))
 #define OPT_ROOT OPT_BIT(0)
@@ -80,7 +80,7 @@ struct invocation {
 		*false_blocks, *loss, *colour, *ended;
 	struct strv gates; /* --gate, each */
 	struct strv bases; /* --bases, each */
-	char **args;	   /* what is left of argv, NULL-terminated */
+	char **args;	   /* the remaining words of argv, NULL-terminated */
 	int nargs;
 };
 
@@ -90,7 +90,7 @@ struct verb {
 	const char *help;     /* one line */
 	verb_options options; /* OPT_..., or-ed */
 	int min_args, max_args;
-	bool writes; /* below the root: a tree that goes at the end is refused */
+	bool writes;			    /* below the root: an archive is rejected */
 	int (*run)(struct invocation *inv); /* returns an exit code */
 };
 
@@ -99,16 +99,18 @@ extern const struct verb verb_check, verb_explain, verb_show, verb_match, verb_s
 	verb_import, verb_plan, verb_apply, verb_verify, verb_gate, verb_status, verb_history,
 	verb_why, verb_diff, verb_admit, verb_calibrate, verb_kargs, verb_bake;
 
-/* Whether the verb, as it was asked for, changes anything of the root. */
+/* Whether the verb with these options changes anything below the root. */
 bool invocation_writes(const struct invocation *inv, const struct verb *verb);
-/* Opens root_path (NULL: this machine). An exit code; what is wrong is said already. */
+/* Opens root_path (NULL: this machine). Returns an exit code, after printing any error. */
 int invocation_open_root(struct invocation *inv, const struct verb *verb);
 void invocation_close_root(struct invocation *inv);
 /*
- * A directory, or an archive that is unpacked into scratch; NULL: this machine. Both are the
- * caller's to close, also after an error.
+ * Opens a directory, or an archive, which is unpacked into scratch; NULL: this machine. The caller
+ * closes root and scratch, also after an error.
  */
 int open_machine(const char *path, struct root *root, struct scratch *scratch, struct err *err);
+/* -EINVAL: the tree has neither proc/ nor sys/. path: as a person gave it. */
+int machine_check(const struct root *root, const char *path, struct err *err);
 
 /* --- shared by the verbs (common.c) --------------------------------------------------- */
 
@@ -116,16 +118,16 @@ int open_machine(const char *path, struct root *root, struct scratch *scratch, s
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void complain_text(const char *text);
 
-/* Opens a run for looking. If it can't go on: says why, *code is the exit code, no run is open. */
+/* Opens a run for a look. False: printed why not, *code is the exit code, no run is open. */
 bool open_look(struct invocation *inv, struct run *run, int *code);
 /*
- * Below which the search path of the profiles is: the node's root; but for a captured machine
- * that has none of its directories, this machine's own, which a note on stderr says.
+ * The root of the profiles' search path: the node's root; for a captured machine without these
+ * directories, the root of this machine, with a note on stderr.
  */
 const struct root *profiles_root(struct invocation *inv);
 /*
- * Loads what a person names; node NULL: by itself. If it is invalid: says all that is wrong,
- * and returns false.
+ * Loads the profile that a person names; node NULL: without a node. If the profile is invalid:
+ * prints all its errors, and returns false.
  */
 bool load_named(struct invocation *inv, const char *arg, const struct node *node,
 		struct profile **ret);
@@ -135,28 +137,28 @@ bool profile_fits(const struct profile *p, const struct node *node);
 int exit_of_run(enum run_status status);
 /* The exit code of a verb that applied changes. */
 int exit_of_end(enum run_end end, enum run_status status);
-/* Says why a run can't go on, with all diagnostics; returns exit_of_run(). */
+/* Prints why a run can't go on, with all diagnostics; returns exit_of_run(). */
 int explain_run(const struct run *run);
-/* What the record's warnings are; once, at the end of a verb. */
+/* Prints the record's warnings; call it once, at the end of a verb. */
 void say_warnings(const struct status *s);
-/* Where a run by hand replaced the profile that this boot began with: says so, on record. */
+/* Reports, also on record, that a run by hand replaced this boot's profile. */
 void say_frozen_anew(const struct run *run);
 
-/* Whether a profile as text, by itself, passes check; ret gets all that is wrong (check.c). */
+/* Whether the text of a profile passes check; ret gets all its errors (check.c). */
 bool check_text(const struct root *root, const char *text, struct diags *ret);
 /* All below a directory of the caller's, by name; links below it are not followed. NULL: errno. */
 FTS *open_walk(char *dir);
-/* history_read(); false: it can't be read, and why was said. */
+/* history_read(); false: printed why the history can't be read. */
 bool load_history(const struct root *root, struct history *ret);
 /* explain CODE (explain_fault.c). Returns an exit code. */
 int explain_fault(struct invocation *inv, const char *said);
-bool is_fault_code(const char *said); /* or the beginning of one */
+bool is_fault_code(const char *said); /* or the beginning of a fault code */
 enum { UNKNOWN_MAX = 80 };	      /* characters of a misspelt word that are repeated */
 /* apply --device (device.c). Returns an exit code. */
 int apply_device(struct invocation *inv);
 /*
- * status_load(), for people: a judgement that nobody is at any more says so, and one that is about
- * to make the ready file, or has just taken that away, is waited for, a second at most (status.c).
+ * status_load(), for people: reports an abandoned judgement, and waits at most a second for a
+ * judgement that is about to create or has just removed the ready file (status.c).
  */
 void status_load_settled(const struct root *root, struct status *ret);
 /* status --watch (status_watch.c). Returns an exit code. */
@@ -165,31 +167,31 @@ int status_watch(const struct invocation *inv);
 int kargs_mend(struct invocation *inv);
 
 /*
- * Starts railhead-ready.target on the machine itself, once the state's lock is free; wait: until it
- * is reached. Returns code, or EXIT_INTERNAL after saying why.
+ * Starts railhead-ready.target on the running machine, once the state's lock is free; wait: waits
+ * until the target is reached. Returns code, or EXIT_INTERNAL after printing why.
  */
 int open_target(const struct root *root, bool wait, int code);
 /*
- * The only way in which a verb reboots the node: counts the reboot (boot/witness.h), says why, and
- * reboots. by_caller: the caller does that, 0. Else returns only on failure; where the reboot could
- * not be counted, none was asked for.
+ * The only way in which a verb reboots the node: counts the reboot (boot/witness.h), prints why,
+ * and reboots. by_caller: returns 0, and the caller reboots. Else returns only on failure; if
+ * counting failed, no reboot was requested.
  */
 int reboot_node(const struct root *root, const char *why, bool by_caller, struct err *err);
-/* What a person watches while a stage of this run is at work (progress.h). */
+/* Shows the progress of a stage of this run to a person (progress.h). */
 void show_progress(const struct run *run, enum stage stage, bool begins);
 
-/* What is printed from here on is for people, and may fill more than a screen. */
+/* The later output is for people, and may fill more than a screen. */
 struct screen begin_page(const struct invocation *inv);
 /*
- * --html FILE: the node that is surveyed as a page (report/page.h), page->record as the caller set
- * it; the rest is filled in. FILE is replaced as a whole, "-" is standard output. An exit code.
+ * --html FILE: writes the surveyed node as a page (report/page.h). The caller sets page->record;
+ * the rest is filled in. FILE is replaced atomically, "-" is standard output. Returns an exit code.
  */
 int write_html(struct invocation *inv, struct page *page);
 /* Writes to the file; 0 or a negative errno with *err filled. */
 typedef int (*output_fn)(int fd, void *arg, struct err *err);
 /*
- * Replaces the file that a person names, as a whole: a reader sees the old one or the new one, and
- * an error leaves the old one. A device or a pipe is written to (output.c).
+ * Replaces the file that a person names atomically: a reader sees the old file or the new one, and
+ * an error keeps the old one. A device or a pipe is written in place (output.c).
  */
 int write_output(const char *path, mode_t mode, output_fn fill, void *arg, struct err *err);
 /* Prints a JSON document and its newline. */
@@ -199,14 +201,13 @@ json_t *run_to_json(const struct run *run);
 /* Prints every diagnostic to out; returns how many are errors. */
 size_t print_diags(FILE *out, const struct diags *diags);
 
-/* kargs --format (kargs_format.c): the arguments for an image. An exit code. */
+/* kargs --format (kargs_format.c): the arguments for an image. Returns an exit code. */
 int print_kargs_format(struct invocation *inv);
 
-/* Whether a person waits for this run by hand, in front of a terminal. */
+/* Whether a person started this run and waits at a terminal. */
 bool is_watched(const struct run *run);
 /*
- * The sink that writes the journal, and a line on standard error for each change; not where a
- * person watches on a terminal, who sees what is waited for (progress.h), and the changes at the
- * end.
+ * The sink that writes the journal, and a line on standard error for each change. A person at a
+ * terminal sees the progress line (progress.h) instead, and the changes at the end.
  */
 struct sink make_sink(const struct run *run);

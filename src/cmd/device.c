@@ -53,9 +53,8 @@ int apply_device(struct invocation *inv)
 	int code;
 
 	if (inv->stage_name || inv->profile || inv->retry) {
-		complain(
-			"--device goes with no other option but --root and --json: it acts on what "
-			"this boot's profile says of a function in stage devices");
+		complain("--device accepts only --root and --json as further options: it applies "
+			 "this boot's profile to a function, in stage devices");
 		return EXIT_USAGE;
 	}
 	recovery_run(&r);

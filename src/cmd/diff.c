@@ -87,7 +87,7 @@ static int open_node(struct invocation *inv, struct side *s)
 	return survey(s);
 }
 
-/* An archive, or a directory that is written as a path: "./tree". */
+/* An archive, or a directory that is written as a path: "./tree", "tree/". */
 static bool is_snapshot(const char *arg)
 {
 	struct stat st;
@@ -95,7 +95,7 @@ static bool is_snapshot(const char *arg)
 	if (ends_in(arg, ".yaml"))
 		return false;
 	if (stat(arg, &st) < 0)
-		return ends_in(arg, ".tar");
+		return ends_in(arg, ".tar") || ends_in(arg, "/");
 	return S_ISREG(st.st_mode) || (S_ISDIR(st.st_mode) && strchr(arg, '/'));
 }
 
@@ -105,6 +105,8 @@ static int open_snapshot(struct invocation *inv, struct side *s)
 	int r = open_machine(s->arg, &s->own, &s->scratch, &err);
 
 	(void)inv;
+	if (r == 0)
+		r = machine_check(&s->own, s->arg, &err);
 	if (r < 0) {
 		complain("%s", err.text);
 		return r == -ELIBACC ? EXIT_INTERNAL : EXIT_USAGE;

@@ -65,7 +65,7 @@ static int run(struct invocation *inv)
 const struct verb verb_history = {
 	.name = "history",
 	.args = "[N]",
-	.help = "show what the latest boots came to, and what changed between them",
+	.help = "show the results of the latest boots, and the changes between them",
 	.options = OPT_ROOT | OPT_JSON | OPT_SCREEN,
 	.max_args = 1,
 	.run = run,

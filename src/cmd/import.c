@@ -26,7 +26,7 @@ static bool take(struct import *im, const char *path, bool below, bool asked)
 	enum import_kind kind;
 
 	if (r < 0) {
-		complain("import: %s: %s", path, strerror(-r));
+		complain("import: %s: %s", path, err_of_path(r));
 		return false;
 	}
 	kind = import_kind_of(path, asked ? text : NULL);
@@ -35,7 +35,7 @@ static bool take(struct import *im, const char *path, bool below, bool asked)
 		return true;
 	}
 	if (asked)
-		complain("import: %s: neither its path nor its text says what it is; known are "
+		complain("import: %s: neither the path nor the text shows its format; known are "
 			 "sysctl.d, modprobe.d, modules-load.d, kernel/cmdline, cmdline.d, "
 			 "default/grub and tuned.conf",
 			 path);
@@ -50,12 +50,12 @@ static bool take_directory(struct import *im, char *dir)
 	FTSENT *e;
 
 	if (!fts) {
-		complain("import: %s: %s", dir, strerror(errno));
+		complain("import: %s: %s", dir, err_of_path(-errno));
 		return false;
 	}
 	while ((e = fts_read(fts))) {
 		if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR || e->fts_info == FTS_NS) {
-			complain("import: %s: %s", e->fts_path, strerror(e->fts_errno));
+			complain("import: %s: %s", e->fts_path, err_of_path(-e->fts_errno));
 			good = false;
 		} else if (e->fts_info == FTS_F) {
 			good &= take(im, e->fts_path, false, false);
@@ -269,14 +269,15 @@ static bool write_valid(struct import *im, struct str *out)
 	}
 }
 
-static int print(struct import *im)
+/* none: the exit code where no file was read. */
+static int print(struct import *im, int none)
 {
 	cleanup_str struct str text = {0};
 
 	if (!im->files.n) {
 		complain("import: no file of sysctl.d, modprobe.d, modules-load.d, a kernel "
-			 "command line, default/grub or tuned there");
-		return EXIT_NO_MATCH;
+			 "command line, default/grub or tuned there; give the path of one");
+		return none;
 	}
 	if (!write_valid(im, &text)) {
 		complain("import: the profile would not pass check");
@@ -300,7 +301,7 @@ static int run(struct invocation *inv)
 	if (!inv->nargs)
 		good = take_tree(&im);
 	/* half of what was asked for must not pass for the whole */
-	code = good ? print(&im) : EXIT_INTERNAL;
+	code = good ? print(&im, inv->nargs ? EXIT_USAGE : EXIT_NO_MATCH) : EXIT_USAGE;
 	import_free(&im);
 	return code;
 }

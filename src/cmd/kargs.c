@@ -94,6 +94,8 @@ static int show(struct invocation *inv, const struct run *run, struct boot_view 
 {
 	struct kargs next cleanup_kargs = {0};
 	const struct trial *t = &v->trial;
+	/* Without a boot loader that reads the file, railhead makes none. */
+	const char *file = v->have_env || v->part.loader != LOADER_NONE ? v->part.path : NULL;
 
 	if (v->have_env)
 		kargs_split(&next, env_slot(&v->env, env_next_slot(&v->env)), NULL);
@@ -109,8 +111,8 @@ static int show(struct invocation *inv, const struct run *run, struct boot_view 
 		json_object_set_new(doc, "state", json_string(kargs_decision_name(t->decision)));
 		if (t->why)
 			json_object_set_new(doc, "reason", json_string(t->why));
-		if (v->part.path)
-			json_object_set_new(doc, "file", json_string(v->part.path));
+		if (file)
+			json_object_set_new(doc, "file", json_string(file));
 		if (v->part.device)
 			json_object_set_new(doc, "device", json_string(v->part.device));
 		json_object_set_new(doc, "story", kargs_story_json(v));
@@ -123,8 +125,9 @@ static int show(struct invocation *inv, const struct run *run, struct boot_view 
 		if (t->conflicts.n)
 			print_line("conflicts", &t->conflicts);
 		printf("%-10s %s\n", "this boot", run->node.cmdline);
-		printf("%-10s %s%s%s\n", "file", v->part.path ? v->part.path : "(none)",
-		       v->part.found ? ", " : "", v->part.found ? v->part.found : "");
+		printf("%-10s %s%s%s\n", "file", file ? file : "(none)",
+		       file && v->part.found ? ", " : "",
+		       file && v->part.found ? v->part.found : "");
 		printf("%-10s %s%s%s\n", "state", kargs_decision_name(t->decision),
 		       t->why ? ": " : "", t->why ? t->why : "");
 		kargs_story_print(v);

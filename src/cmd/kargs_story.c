@@ -193,8 +193,8 @@ static char *next_of(const struct boot_view *v, char slot, enum story_state stat
 			return next_of_others(v);
 		return next_of_refused(v);
 	case STORY_LOOKING:
-		return xstrdup("a boot with the earlier ones shows at its verdict what fails "
-			       "without them; by that they are tried once more, or refused");
+		return xstrdup("a boot with the earlier ones shows which checks fail without "
+			       "them; then they are tried again or rejected");
 	case STORY_NONE:
 	case STORY_ENDED:
 	case STORY_STOPPED:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The story of the last trials of kernel arguments, as railhead.env keeps it: what was tried, what
- * became of each boot and why, and what happens next. For `railhead kargs`.
+ * The history of the last trials of kernel arguments in railhead.env: the arguments, the result of
+ * each boot with its reason, and the next step. For `railhead kargs`.
  */
 #pragma once
 

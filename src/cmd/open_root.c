@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/vec.h"
 #include "cmd/cmd.h"
@@ -51,9 +52,16 @@ static int unpack(const char *path, struct root *root, struct scratch *scratch, 
 	if (r < 0)
 		return r;
 	descend(root, scratch->path);
-	if (!is_tree(root))
-		return err_set(err, -EINVAL, "%s: holds neither proc/ nor sys/", path);
-	return 0;
+	return machine_check(root, path, err);
+}
+
+int machine_check(const struct root *root, const char *path, struct err *err)
+{
+	return is_tree(root) ? 0
+			     : err_set(err, -EINVAL,
+				       "%s: holds neither proc/ nor sys/; `railhead survey "
+				       "--snapshot FILE` captures a machine",
+				       path);
 }
 
 static bool is_archive(const char *path)
@@ -63,9 +71,23 @@ static bool is_archive(const char *path)
 	return path && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+/* A directory; NULL: this machine. */
+static int open_tree(const char *path, struct root *root, struct err *err)
+{
+	int r = root_init(root, path, err);
+
+	if (r < 0)
+		return path ? err_path(err, r, path) : r;
+	if (!path || access(path, X_OK) == 0)
+		return 0;
+	r = -errno;
+	root_close(root);
+	return err_path(err, r, path);
+}
+
 int open_machine(const char *path, struct root *root, struct scratch *scratch, struct err *err)
 {
-	int r = is_archive(path) ? unpack(path, root, scratch, err) : root_init(root, path, err);
+	int r = is_archive(path) ? unpack(path, root, scratch, err) : open_tree(path, root, err);
 
 	return r == 0 && !root->live ? snapshot_check(root, err) : r;
 }
@@ -81,9 +103,10 @@ int invocation_open_root(struct invocation *inv, const struct verb *verb)
 	int r;
 
 	if (is_archive(inv->root_path) && invocation_writes(inv, verb))
-		r = err_set(&err, -EINVAL,
-			    "%s writes, and %s is no directory: unpack it and give the directory",
-			    verb->name, inv->root_path);
+		r = err_set(
+			&err, -EINVAL,
+			"%s writes, but %s is not a directory: unpack it and give the directory",
+			verb->name, inv->root_path);
 	else
 		r = open_machine(inv->root_path, &inv->root, &inv->scratch, &err);
 	if (r == 0)

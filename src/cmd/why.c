@@ -31,7 +31,7 @@ static int unknown(const struct run *run, const char *asked, const struct why *w
 		complain("profile %s has no change, key or device '%s'; did you mean %s?",
 			 run->profile->name, said, list);
 	else if (is_key_of_language(asked))
-		complain("profile %s says nothing of '%s', so railhead leaves it alone; `railhead "
+		complain("profile %s does not set '%s', so railhead leaves it alone; `railhead "
 			 "explain` describes the key",
 			 run->profile->name, said);
 	else

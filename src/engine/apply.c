@@ -14,8 +14,8 @@
 #include "sys/state.h"
 
 /*
- * Budgets, in microseconds: each below its unit's TimeoutStartSec, so that railhead ends
- * and says why before systemd ends it.
+ * Budgets in microseconds. Each is shorter than TimeoutStartSec of its unit, so that railhead ends
+ * and reports the reason before systemd kills it.
  */
 static const uint64_t stage_budget[] = {
 	[STAGE_INITRD] = 90 * 1000000ULL,
@@ -47,8 +47,8 @@ void apply_premises(const struct run *run, struct reasons *reasons)
 }
 
 /*
- * Before the gate has spoken a node waits; after it, a stage that is run again leaves the
- * verdict alone as long as nothing that keeps work out failed and the profile is the same.
+ * Before the gate has judged, the node waits. Afterwards, a stage that runs again leaves the
+ * verdict alone if the profile is the same and no failure keeps work out.
  */
 static void stage_verdict(struct apply *a, const struct run *run, unsigned int stages,
 			  const struct stage_result *result)
@@ -78,7 +78,7 @@ static void stage_verdict(struct apply *a, const struct run *run, unsigned int s
 	vec_free(&failed.list);
 }
 
-/* Kernel arguments that will not come are an end of their own. */
+/* Kernel arguments that will not come have a separate end. */
 static enum run_end end_of(const struct run *run, const struct stage_result *result)
 {
 	size_t args = 0;
@@ -100,12 +100,12 @@ static void no_profile(struct apply *a, const struct run *run, enum stage stage)
 	run_end_at(&a->end, END_NO_PROFILE);
 	a->run_status = run->status;
 	if (run->status == RUN_SPECIAL)
-		return; /* rescue, kdump, containers: nothing at all is written */
+		return; /* rescue, kdump, containers: nothing is written */
 	if (stage == STAGE_EARLY && run_withdraw(run, &err) < 0)
 		a->complain(err.text);
 	run_verdict(run, &v);
 	record_set_profile(&a->status.record, run->profile);
-	/* A stage does not let work in: what the gate let in before may stay. */
+	/* A stage never admits work; it may keep the gate's admission. */
 	v.admit &= was->admit && was->kind == v.kind;
 	move(a, v.admit ? FLOW_STAGE_NO_PROFILE_STILL : FLOW_STAGE_NO_PROFILE, &v);
 	verdict_free(&v);
@@ -122,7 +122,7 @@ static int open_run(struct apply *a, enum stage stage, struct node *known, struc
 	struct err err = {0};
 	int r = run_open(a->root, &opt, run, &err);
 
-	/* Only a boot waits for hardware; by hand what is missing is said at once. */
+	/* Only a boot waits for hardware; a run by hand reports missing hardware at once. */
 	if (r == 0 && run->status == RUN_OK && stage == STAGE_DEVICES && a->unit && a->root->live) {
 		struct sink sink = a->sink(run);
 
@@ -140,8 +140,8 @@ static int open_run(struct apply *a, enum stage stage, struct node *known, struc
 }
 
 /*
- * By hand on a node that works: what this run made again was not lost. Where the verdict has
- * lapsed, what is lost stays so until the gate or apply --device.
+ * In a run by hand on a node with admitted work, devices that this run made again are not losses.
+ * If the verdict has lapsed, losses remain until the gate or apply --device runs.
  */
 static void watch_again(struct apply *a, const struct run *run)
 {
@@ -155,8 +155,8 @@ static void watch_again(struct apply *a, const struct run *run)
 }
 
 /*
- * Why stage early has to do the work of stage initrd too; NULL if that is done. The script of
- * initramfs-tools leaves its log however it ends.
+ * Why stage early has to do the work of stage initrd too; NULL if initrd has done it. The script of
+ * initramfs-tools leaves its log in every case.
  */
 static const char *lack_of_initramfs(const struct apply *a, enum stage stage)
 {
@@ -172,7 +172,7 @@ static const char *lack_of_initramfs(const struct apply *a, enum stage stage)
 	       "railhead in it, make it again (dracut --force, update-initramfs -u)";
 }
 
-/* GRUB counts boots that have begun, whatever their profile and mode. */
+/* GRUB counts started boots, whatever their profile and mode. */
 static void arrive(struct apply *a, enum stage stage)
 {
 	cleanup_free char *mended = NULL;
@@ -188,7 +188,10 @@ static void arrive(struct apply *a, enum stage stage)
 	}
 }
 
-/* The same. In the initramfs the kernel's configuration, which knows its default, is not there. */
+/*
+ * The same for panics. Not in the initramfs, which lacks the kernel's configuration with the
+ * default.
+ */
 static void let_panic(struct apply *a)
 {
 	struct err err = {0};
@@ -198,14 +201,14 @@ static void let_panic(struct apply *a)
 }
 
 /*
- * known: the survey of the stage before, if that has set nothing; then of this one. Returns false
- * if no further stage makes sense.
+ * known: the survey of the previous stage, if that stage has set nothing; afterwards the survey of
+ * this stage, by the same rule. Returns false if further stages make no sense.
  */
 static bool apply_stage(struct apply *a, enum stage stage, struct node *known)
 {
 	uint64_t deadline = clock_usec() + stage_budget[stage];
 	const char *lack = lack_of_initramfs(a, stage);
-	cleanup_free char *said = lack ? xasprintf("early: %s", lack) : NULL;
+	cleanup_free char *warning = lack ? xasprintf("early: %s", lack) : NULL;
 	unsigned int stages = STAGES(stage) | (lack ? STAGES(STAGE_INITRD) : 0);
 	struct stage_result result;
 	struct sink sink;
@@ -223,8 +226,8 @@ static bool apply_stage(struct apply *a, enum stage stage, struct node *known)
 		run_close(&run);
 		return false;
 	}
-	if (said)
-		a->complain(said);
+	if (warning)
+		a->complain(warning);
 	sink = a->sink(&run);
 	a->at_work(&run, stage, true);
 	run_apply(&run, stage, stages & ~STAGES(stage), deadline, &sink, &result);
@@ -246,8 +249,8 @@ static bool apply_stage(struct apply *a, enum stage stage, struct node *known)
 }
 
 /*
- * Where systemd counts no soft-reboots (254, 255) the unit of stage early begins another user
- * space, unless it had failed in this one and is only started again.
+ * If systemd does not count soft-reboots (254, 255), the unit of stage early begins a new user
+ * space, unless the unit had failed in the current user space and is only started again.
  */
 static bool begins_user_space(const struct apply *a)
 {
@@ -260,14 +263,17 @@ static void run_locked(struct apply *a)
 	struct node known = {0};
 
 	status_load(a->root, &a->status);
-	/* First thing in a boot: nothing of an earlier one admits work any more. */
+	/* First of all in a boot: no claim of an earlier boot may admit work. */
 	if (a->unit && a->last == STAGE_INITRD)
 		status_of_initramfs(&a->status);
 	else if (begins_user_space(a))
 		status_leave_user_space(&a->status);
 	if (a->status.new_user_space)
 		move(a, FLOW_USER_SPACE, NULL);
-	/* In early again: what others were told outlives a boot, and initrd told them nothing. */
+	/*
+	 * Again in early, because the files of other readers outlive a boot, and stage initrd does
+	 * not publish.
+	 */
 	if (!a->status.record.judged)
 		move(a, FLOW_NO_RECORD, NULL);
 	else if (!record_admits(&a->status.record))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Applies the profile: one stage (the boot units) or all of them (by hand), each with a survey
- * of its own, unless the stage before it, in the same process, has set nothing. What a stage found
- * and set is in the record; the verdict moves as engine/flow.h says.
+ * Applies the profile: one stage (the boot units) or all stages (by hand). Each stage makes a new
+ * survey, unless the previous stage of the same process has set nothing. The record holds what a
+ * stage found and set; the verdict moves by the table of engine/flow.h.
  */
 #pragma once
 
@@ -14,18 +14,18 @@ struct apply {
 	/* Set by the caller. */
 	const struct root *root;
 	const char *profile; /* --profile, or NULL */
-	bool unit;	     /* part of a boot, not by hand */
-	bool retry;	     /* rejected kernel arguments once more */
+	bool unit;	     /* run by a unit of the boot, not by hand */
+	bool retry;	     /* try rejected kernel arguments again */
 	enum stage first, last;
 	void (*complain)(const char *text);
-	void (*opened)(const struct run *run); /* of each stage, before anything is done */
+	void (*opened)(const struct run *run); /* for each stage, before it does anything */
 	void (*at_work)(const struct run *run, enum stage stage, bool begins);
 	struct sink (*sink)(const struct run *run);
-	/* A stage is over. stages: whose changes it did, as of run_apply(). */
+	/* A stage is over. stages: the stages whose changes it did, as in run_apply(). */
 	void (*over)(const struct apply *a, const struct run *run, unsigned int stages,
 		     const struct stage_result *result);
 
-	/* What came of it. */
+	/* Results. */
 	enum run_end end;
 	enum run_status run_status;
 	struct status status;
@@ -33,10 +33,12 @@ struct apply {
 	bool may_reboot; /* railhead.conf */
 };
 
-/* Takes the lock of the state, and leaves it. After a stage of a boot that is to reboot, none runs.
+/*
+ * Takes the lock of the state, and releases it. If a stage of a boot requires a reboot, the stages
+ * after it do not run.
  */
 void apply_run(struct apply *a);
 void apply_free(struct apply *a);
 
-/* What a plan stands on that does not hold, as reasons (plan/render.h). */
+/* The premises of the plan that do not hold, as reasons (plan/render.h). */
 void apply_premises(const struct run *run, struct reasons *reasons);

@@ -37,7 +37,10 @@ static bool has_failed(const struct change *c)
 {
 	if (c->of_args || c->on_fail == ON_FAIL_WARN || c->kind == &kind_benchmark)
 		return false;
-	/* What waits for another has failed by that one, and what settles may still come. */
+	/*
+	 * A change that waits for another fails through that other change, and a check that settles
+	 * may still come true.
+	 */
 	return c->state == CHANGE_FAILED || (c->state == CHANGE_DIFFERS && !c->settles);
 }
 
@@ -57,7 +60,7 @@ static void read_ways(const struct root *root, struct strv *ret)
 			strv_add(ret, line);
 }
 
-/* A look that is that of a check of carriers. */
+/* The same look as that of a carrier check. */
 static struct change *add_way(struct plan *plan, const char *addr)
 {
 	struct change *c = plan_add(plan, "gate", &kind_check, STAGE_GATE, PHASE_CHECK,
@@ -146,7 +149,7 @@ static bool is_up(const struct run *run, const char *addr)
 	return up;
 }
 
-/* One that is down now may only come later; one whose function is gone does not come. */
+/* A way that is down may come up later; a way whose function is gone will not come. */
 static void ways_of(const struct run *run, const struct strv *kept, struct strv *ret)
 {
 	const struct pci_functions *functions = node_functions(&run->node);
@@ -185,7 +188,8 @@ void fitness_learn(const struct run *run)
 	str_add(&text, WAYS_TITLE);
 	for (size_t i = 0; i < ways.n; i++)
 		str_addf(&text, "%s\n", ways.v[i]);
-	state_keep(run->root, WAYS_FILE, text.s, NULL); /* else a trial is judged without them */
+	state_keep(run->root, WAYS_FILE, text.s,
+		   NULL); /* without the file a trial is judged without ways out */
 }
 
 /* --- both ------------------------------------------------------------------------------------ */

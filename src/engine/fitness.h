@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a trial of kernel arguments is judged by: the looks at this boot's changes and checks, and
- * the node's ways out. Never a measurement, what is only waited for, what only warns, nor what
- * depends on the arguments themselves.
+ * Judges a trial of kernel arguments by the looks at this boot's changes and checks, and by the
+ * node's ways out. Ignored are measurements, items that are only waited for or only warn, and items
+ * that depend on the arguments themselves.
  *
- * The ways out are the PCI functions whose netdevs have carried a default route, or are protected
- * by the profile, and had a carrier, in a boot whose arguments were as the profile has them. They
- * are kept in /var/lib/railhead.
+ * A way out is a PCI function with a carrier whose netdev has carried a default route, or which the
+ * profile protects, in a boot that had the profile's arguments. The ways out are kept in
+ * /var/lib/railhead.
  */
 #pragma once
 
@@ -14,10 +14,10 @@
 #include "engine/run.h"
 
 /*
- * After the gate's looks: ids of what failed (health_add()). In a boot that has all its arguments,
- * and no trial: nothing is looked at, and its ways out are kept, where they are others than before.
- * Else those that are kept are looked at, and waited for, 30 s.
+ * Runs after the gate's looks; failed gets the ids of failed items (health_add()). A boot that has
+ * all its arguments and no trial looks at nothing, and stores its ways out if they have changed.
+ * Any other boot looks at the stored ways out, and waits up to 30 s for them.
  */
 void fitness_look(struct run *run, struct strv *failed);
-/* Later in a boot that is not on trial, when the network is up: keeps its ways out. */
+/* Stores the ways out of a boot that is not on trial, later, when the network is up. */
 void fitness_learn(const struct run *run);

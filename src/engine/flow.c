@@ -36,8 +36,8 @@ enum { HISTORY_WAIT_US = 2000000 };
 #define OPENS (FLOW_JUDGES | FLOW_WAIT_OVER | FLOW_CLAIMS)
 
 /*
- * Where the verdict waits a retry goes on, with nothing to take back and no trial to end:
- * judgements from "at work" and from "waiting" differ in that alone.
+ * Judgements from "at work" and from "waiting" differ only in this: from "waiting" a retry goes on,
+ * with nothing to withdraw and no trial to end.
  */
 const struct flow_row flow_rows[] = {
 	{FLOW_USER_SPACE, UNJUDGED, SAME, FLOW_FORGETS | FLOW_UNWATCHES},
@@ -48,7 +48,7 @@ const struct flow_row flow_rows[] = {
 	{FLOW_STAGE_BEGINS, BUT(ADMITTED), SAME, FLOW_WITHDRAWS},
 	{FLOW_STAGE_HELD, UNJUDGED, SAME, FLOW_JUDGES | FLOW_WAIT_OVER | FLOW_RECORDS},
 	{FLOW_STAGE_HELD, BUT(UNJUDGED), SAME, FLOW_RECORDS},
-	/* What was waited for with another profile is not looked for again. */
+	/* The items that another profile waited for are not looked for again. */
 	{FLOW_STAGE_OTHER, ANY, UNJUDGED, FLOW_JUDGES | FLOW_WAIT_OVER | FLOW_RECORDS},
 	{FLOW_STAGE_FAILED, ANY, KEPT_OUT, FLOW_JUDGES | FLOW_RECORDS},
 	{FLOW_STAGE_NO_PROFILE, ANY, KEPT_OUT, FLOW_JUDGES | FLOW_RECORDS | FLOW_JOURNALS},
@@ -93,14 +93,14 @@ const struct flow_row flow_rows[] = {
 	 FLOW_UNWATCHES | OPENS | ENDS | FLOW_RETRY_OFF | FLOW_HAND_TIMER_OFF},
 	{FLOW_NO_PROFILE_ADMITS, BUT(AT_WORK | WAITING), NEVER, 0},
 	/*
-	 * Work is let in when there is room for the record: the retry timer's gate judges again.
-	 * The record on disk may be an older one, which says otherwise: it is replaced, or goes.
+	 * The retry timer's gate judges again, and admits work once there is room for the record.
+	 * The record on disk may be older and disagree: it is replaced or removed.
 	 */
 	{FLOW_NOT_WRITTEN, ADMITTED, UNJUDGED,
 	 FLOW_UNWATCHES | FLOW_DROPS_PASS | FLOW_JUDGES | FLOW_WAIT_OVER | FLOW_RECORDS |
 		 FLOW_JOURNALS | FLOW_TRIAL_OVER | FLOW_RETRY_ON},
 	{FLOW_NOT_WRITTEN, BUT(ADMITTED), NEVER, 0},
-	/* Where a boot has waited, its retries go on: what comes back counts from where it was. */
+	/* If a boot has waited, its retries go on, and its time of waiting continues. */
 	{FLOW_STOPPED, ANY, UNJUDGED | WAITING, STOPS},
 	{FLOW_STOPPED_REBOOTS, ANY, UNJUDGED | WAITING, STOPS | FLOW_KEEPS_PASS},
 	{FLOW_RENEW, ANY, SAME, FLOW_RENEWS},
@@ -168,8 +168,8 @@ const char *flow_event_name(enum flow_event e)
 			"a stage ends with another profile, and nothing that keeps work out failed",
 		[FLOW_STAGE_FAILED] = "a stage failed",
 		[FLOW_STAGE_NO_PROFILE] = "a stage has no profile to apply",
-		[FLOW_STAGE_NO_PROFILE_STILL] = "a stage has no profile to apply, and a gate has "
-						"admitted work all the same",
+		[FLOW_STAGE_NO_PROFILE_STILL] =
+			"a stage has no profile to apply, although a gate has admitted work",
 		[FLOW_GATE] = "a gate begins, with the profile of the record",
 		[FLOW_GATE_AGAIN] =
 			"a gate begins, with --again, with another profile or with none",
@@ -178,7 +178,7 @@ const char *flow_event_name(enum flow_event e)
 		[FLOW_GATE_SPECIAL] =
 			"a gate begins where nothing may be written (rescue, kdump, a container)",
 		[FLOW_RETRY] = "a retry is due",
-		[FLOW_RETRY_WHOLE] = "a retry is due, with no look to go on from",
+		[FLOW_RETRY_WHOLE] = "a retry is due, without an earlier look to continue from",
 		[FLOW_JUDGED_ADMITS] = "the gate's verdict admits work",
 		[FLOW_JUDGED_WAITS] = "the gate's verdict waits",
 		[FLOW_JUDGED_KEEPS_OUT] = "the gate's verdict keeps work out",
@@ -187,7 +187,7 @@ const char *flow_event_name(enum flow_event e)
 		[FLOW_NOT_WRITTEN] = "a verdict that admits work can't be written",
 		[FLOW_STOPPED] = "the gate's unit is stopped",
 		[FLOW_STOPPED_REBOOTS] = "the gate's unit is stopped by a reboot",
-		[FLOW_RENEW] = "readers must be told again, before labels lapse",
+		[FLOW_RENEW] = "readers must be informed again, before labels lapse",
 		[FLOW_DEVICE] = "a device that is watched has an event",
 		[FLOW_DEVICE_LOST] = "a device is lost",
 		[FLOW_DEVICE_AWAY] = "a look after a loss keeps work out",
@@ -223,15 +223,15 @@ enum flow_state flow_state(const struct record *r)
 
 /* --- acts -------------------------------------------------------------------------------- */
 
-/* An event that is being done. */
+/* An event in progress. */
 struct move {
 	struct flow *f;
 	struct record *record;
 	unsigned int acts;
 	bool waited, by_hand;	/* before the event */
-	uint64_t waited_usec;	/* the same */
-	struct history history; /* with this boot; empty: it is not written */
-	struct err first;	/* of the record and its claims */
+	uint64_t waited_usec;	/* before the event */
+	struct history history; /* with this boot; empty: not written */
+	struct err first;	/* from the record and its claims */
 };
 
 static bool does(const struct move *m, unsigned int acts)
@@ -247,7 +247,7 @@ static void note(struct move *m, int r, const struct err *err)
 		err_copy(&m->first, r, err);
 }
 
-/* The verdict stands all the same. */
+/* An error that leaves the verdict standing. */
 static void note_lesser(struct move *m, int r, const struct err *err, const char *more)
 {
 	cleanup_free char *text = xasprintf("%s%s", err->text, more);
@@ -271,8 +271,8 @@ static void keep_losses(struct move *m)
 }
 
 /*
- * Claims go before the record changes. That they could not is no error by itself: where the record
- * is written, status_store() tries again, and returns one.
+ * Withdraws claims before the record changes. A failure here is not final, because status_store()
+ * tries again if the record is written, and returns the error.
  */
 static void take_back(struct move *m)
 {
@@ -294,8 +294,8 @@ static void take_back(struct move *m)
 }
 
 /*
- * A file system that hangs takes the history, and a moment, from a verdict: a child asks for the
- * file before this process does.
+ * A child reads the file before this process does, so that a file system that hangs costs the
+ * verdict only its history and a short delay.
  */
 static int apart(worker_fn fn, struct move *m, struct err *err)
 {
@@ -310,7 +310,7 @@ static int look_for_history(void *move, struct err *err)
 	const struct move *m = move;
 	cleanup_free char *text = NULL;
 
-	(void)err; /* history_add() has the same one */
+	(void)err; /* history_add() returns the same error */
 	state_kept(m->f->root, HISTORY_FILE, &text, NULL);
 	return 0;
 }
@@ -322,7 +322,7 @@ static int write_history(void *move, struct err *err)
 	return history_write(m->f->root, &m->history, err);
 }
 
-/* The trends are for readers of the record, which is written before the history is. */
+/* The trends are part of the record, so they are found before the record is written. */
 static void take_history(struct move *m)
 {
 	const struct flow *f = m->f;
@@ -387,7 +387,7 @@ static void tell(struct move *m)
 		status_renew(f->root, f->status);
 }
 
-/* A boot that never waited, and admitted nothing by hand, has no timer to stop. */
+/* A boot that never waited and had no admission by hand has no timer to stop. */
 static void set_timers(struct move *m)
 {
 	const struct root *root = m->f->root;
@@ -404,12 +404,11 @@ static void set_timers(struct move *m)
 		note_lesser(m, service_admission_over(root, &err), &err, "");
 }
 
-/* Work is let in when there is room for the record. */
+/* Replaces a verdict that could not be written: work is admitted once the record has room. */
 static void take_back_verdict(struct move *m)
 {
 	cleanup_free char *text =
-		xasprintf("the verdict was '%s', and could not be written down: %s; it is judged "
-			  "again in a moment",
+		xasprintf("the verdict '%s' could not be written: %s; the gate judges again soon",
 			  verdict_name(m->record->verdict.kind), m->first.text);
 	struct verdict v;
 

@@ -11,7 +11,7 @@
 
 #define FILE_NAME "profile"
 
-/* "NAME DIGEST\nGIVEN\n": cuts the first line off and returns what follows, "" if nothing. */
+/* Parses "NAME DIGEST\nGIVEN\n": cuts off the first line, and returns the rest, or "". */
 static char *split_record(char *text)
 {
 	char *given = text + strcspn(text, "\n");

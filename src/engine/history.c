@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define FIRST_TIME INT64_C(1735689600) /* 2025-01-01: no railhead has run before it */
+#define FIRST_TIME INT64_C(1735689600) /* 2025-01-01: railhead is younger */
 
 void boot_past_free(struct boot_past *b)
 {
@@ -112,7 +112,7 @@ static void put(struct history *h, struct boot_past *boot)
 
 		if (!streq(old->boot_id, boot->boot_id))
 			continue;
-		/* The first verdict of the boot has set that count back. */
+		/* The first verdict of the boot has reset the count. */
 		if (old->reboots > boot->reboots)
 			boot->reboots = old->reboots;
 		boot_past_free(old);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the boots of this node came to: /var/lib/railhead/history.json, an entry for each boot that
- * a gate has judged, oldest first. A boot that is judged again has its entry replaced. Later looks
+ * The results of this node's boots: /var/lib/railhead/history.json, with an entry for each boot
+ * that a gate has judged, oldest first. A new judgement replaces the entry of its boot. Later looks
  * (`gate --recheck`, `gate --renew`) write nothing.
  *
- * An entry holds no serial number: those are in digests (gate/binding.h).
+ * An entry holds no serial number, only digests of serial numbers (gate/binding.h).
  */
 #pragma once
 
@@ -20,8 +20,8 @@
 #define HISTORY_PATH STATE_KEPT_DIR "/" HISTORY_FILE
 
 /*
- * Beyond either of them the oldest entries go. A hundred boots are two years of a node that reboots
- * each week, and more than twice what a trend is found in (gate/trend.h).
+ * The oldest entries are dropped beyond either limit. A hundred boots are two years of a node that
+ * reboots each week, and more than twice the boots that a trend needs (gate/trend.h).
  */
 enum { HISTORY_BOOTS = 100, HISTORY_BYTES = 1 << 20 };
 
@@ -32,7 +32,7 @@ struct past_figure {
 	const char *key; /* "min", "p9999"; static */
 	enum quantity quantity;
 	double value; /* in the unit of the quantity; quantity_format() prints it */
-	bool fresh;   /* measured in this boot, and undisturbed; else no point of a trend */
+	bool fresh;   /* measured in this boot, and undisturbed; only such figures form a trend */
 };
 
 struct past_stage {
@@ -40,22 +40,22 @@ struct past_stage {
 	uint64_t duration; /* microseconds */
 };
 
-/* What one boot came to. All texts are owned; "" where it is not known. */
+/* The result of one boot. All texts are owned; "": not known. */
 struct boot_past {
 	char *boot_id;
 	int64_t time; /* of the verdict: wall clock, seconds, as the clock was then */
 	enum verdict_kind verdict;
 	bool admit;	    /* the verdict lets work in */
 	struct strv faults; /* codes, each once, the gravest first */
-	char *reason;	    /* the first of the verdict */
+	char *reason;	    /* the first reason of the verdict */
 	char *profile, *version, *digest;
 	char *kernel; /* release */
 	char *railhead;
 	struct past_stage stage[STAGE_COUNT];
 	uint64_t judged;      /* microseconds after boot */
-	uint64_t waited;      /* of those, for what was still to come */
+	uint64_t waited;      /* the part of judged spent waiting for items that had yet to come */
 	unsigned int reboots; /* by railhead, before this boot, without a verdict in between */
-	struct binding parts; /* what figures stand on; empty where no profile was judged */
+	struct binding parts; /* the basis of the figures; empty if no profile was judged */
 	VEC(struct past_figure) figures;
 };
 
@@ -64,60 +64,60 @@ struct history {
 };
 
 /*
- * The history of a root; an empty one where there is none. Returns a negative errno, and an empty
- * history, where it can't be read: -EACCES (it is root's), -EBADMSG of a file that is damaged,
- * -EPROTO of one that a newer railhead wrote. *err has the file and a remedy.
+ * The history of a root; empty if there is no file. Returns a negative errno and an empty history
+ * if the file can't be read: -EACCES (only root may read it), -EBADMSG (the file is damaged),
+ * -EPROTO (a newer railhead wrote the file). *err has the file and a remedy.
  */
 int history_read(const struct root *root, struct history *ret, struct err *err);
 void history_free(struct history *h);
 
-/* What is known of the boot whose record this is, with its verdict. run may be NULL. */
+/* The history entry of the boot whose record this is, with its verdict. run may be NULL. */
 void history_of_record(const struct record *r, const struct run *run, struct boot_past *ret);
 void boot_past_free(struct boot_past *b);
 
 /*
- * The history with the boot, which is taken over: in the place of the entry with its id, or at the
- * end. Nothing is written. What can't be read is replaced, and -EBADMSG returned for people to be
- * told; but of a history that a newer railhead wrote, or that is there and can't be opened, *ret is
- * empty: it is left alone.
+ * The history with the boot in place of the entry with the same id, or at the end; takes ownership
+ * of the boot. Writes nothing. A damaged history is replaced, and -EBADMSG returned so that the
+ * caller can report it. If a newer railhead wrote the history, or it exists and can't be opened,
+ * *ret is empty: the file is left alone.
  */
 int history_add(const struct root *root, struct boot_past *boot, struct history *ret,
 		struct err *err);
 /*
- * Writes it, without the oldest entries where it is too large; nothing where the file is the same.
+ * Writes the history, without the oldest entries if it is too large. An equal file is not written.
  */
 int history_write(const struct root *root, struct history *h, struct err *err);
 
-/* One boot, with all of its parts, as the file holds it. The caller's. */
+/* One boot, with all its parts, as in the file. The caller owns the result. */
 json_t *boot_past_to_json(const struct boot_past *b);
 void history_drop_oldest(struct history *h, size_t n); /* n: at most as many as there are */
 
-/* Whether two figures are of one series. */
+/* Whether two figures belong to one series. */
 bool past_figure_same(const struct past_figure *a, const struct past_figure *b);
-/* That of the same series in the boot; NULL: it has none. */
+/* The boot's figure of the same series; NULL: the boot has none. */
 const struct past_figure *boot_past_figure(const struct boot_past *b, const struct past_figure *f);
 bool past_figure_more_is_worse(const struct past_figure *f);
 
 /* --- what changed (history_changes.c) --- */
 
 /*
- * How far a figure of that boot may be from another by noise alone, in percent: of boots before
- * that one.
+ * How far noise alone may move a figure of that boot, in percent; from the boots before that boot.
  */
 double history_figure_noise(const struct history *h, size_t boot, const struct past_figure *f);
-/* The same of the time that a stage took; STAGE_COUNT: of the time until the verdict. */
+/* The noise of the time that a stage took; STAGE_COUNT: of the time until the verdict. */
 double history_time_noise(const struct history *h, size_t boot, enum stage stage);
-uint64_t boot_past_time(const struct boot_past *b, enum stage stage); /* that time; 0: none */
-/* Whether the boot has that part in a field of its own, or it follows from another part. */
+/* The time of the stage, or until the verdict (STAGE_COUNT); 0: none. */
+uint64_t boot_past_time(const struct boot_past *b, enum stage stage);
+/* Whether struct boot_past has a separate field for the part, or it follows from another part. */
 bool past_part_is_told(const char *part);
-/* "firmware of 0000:3b:00.0": the address; NULL: it is of no function. */
+/* The address in "firmware of 0000:3b:00.0"; NULL: the part belongs to no function. */
 const char *past_part_address(const char *part);
 
-/* Between a boot and the one before. */
+/* A difference between a boot and the previous boot. */
 struct past_change {
 	char *part;	 /* "kernel", "profile", "firmware of 0000:3b:00.0" (gate/binding.h) */
-	char *was, *now; /* NULL: there was none, there is none; "": not shown (a serial number) */
-	size_t times;	 /* so many functions have the same change: part names the first */
+	char *was, *now; /* NULL: absent in that boot; "": not shown (a serial number) */
+	size_t times;	 /* number of functions with the same change; part names the first */
 };
 
 /* A figure that differs by more than its noise. */
@@ -132,15 +132,15 @@ struct past_changes {
 };
 
 /*
- * A boot that judged by no profile knows no parts: those of the next one are compared with the last
- * that are known. So are figures: with the last that were measured.
+ * A boot without a profile has no parts, so the parts of the next boot are compared with the last
+ * known parts. Figures are compared with the last measured figures in the same way.
  */
 void history_changes(const struct history *h, size_t boot, struct past_changes *ret);
 void past_changes_free(struct past_changes *c);
 
 /* --- trends (history_trends.c) --- */
 
-/* A figure of the latest boot that becomes worse. */
+/* A figure of the latest boot that gets worse from boot to boot. */
 struct past_trend {
 	const struct past_figure *figure; /* of the history */
 	struct trend trend;
@@ -154,11 +154,11 @@ struct past_trends {
 void history_trends(const struct history *h, struct past_trends *ret);
 /* "memory node0 min: falls, by 5.1 % over 20 boots, to 172.1 GB/s now". The caller frees. */
 char *past_trend_text(const struct past_trend *t);
-/* Those sentences, in place of what the list holds; of many the first and a count. */
+/* Replaces the list with these sentences; of many, the first and a count. */
 void history_trends_told(const struct history *h, struct strv *ret);
 
 /*
- * The time of boot i can't be right: it is before that of the boot before, or before railhead
- * existed. Its clock was not set when the gate judged, or that of the boot before was.
+ * Whether the time of boot i can't be right: it is before the time of the previous boot, or before
+ * railhead existed. The clock of one of the two boots was wrong when its gate judged.
  */
 bool history_clock_is_off(const struct history *h, size_t i);

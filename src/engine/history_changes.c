@@ -9,10 +9,10 @@
 #include "engine/history.h"
 
 enum {
-	NOISE_LEAST = 8,   /* earlier figures that tell what their noise is */
-	NOISE_UNKNOWN = 5, /* percent: the least change that is told with fewer */
-	NOISE_PERCENT = 1, /* and with as many */
-	NOISE_TIMES = 6,   /* the typical difference of two boots */
+	NOISE_LEAST = 8,   /* earlier figures needed to find their noise */
+	NOISE_UNKNOWN = 5, /* percent: the smallest reported change with fewer figures */
+	NOISE_PERCENT = 1, /* percent: the smallest reported change with that many figures */
+	NOISE_TIMES = 6,   /* in typical differences between two boots */
 };
 
 void past_changes_free(struct past_changes *c)
@@ -43,7 +43,7 @@ static void add_if_other(struct past_changes *ret, const char *part, const char 
 		add(ret, part, was, now);
 }
 
-/* Its name, else its version, else, where a person forgot that, its digest. */
+/* Compares the name, else the version, else (if the version was not raised) the digest. */
 static void compare_profiles(const struct boot_past *was, const struct boot_past *now,
 			     struct past_changes *ret)
 {
@@ -75,7 +75,10 @@ const char *past_part_address(const char *part)
 	return of && pci_address_len(of + 4) ? of + 4 : NULL;
 }
 
-/* Of a function that is gone, or is new, the model says it; all else follows. */
+/*
+ * For a function that is gone or new, only the model is reported, because the other parts follow
+ * from it.
+ */
 static bool follows_from_model(const char *part, bool came_or_went)
 {
 	return came_or_went && past_part_address(part) && !str_starts(part, "model of ");
@@ -86,7 +89,7 @@ static bool same_text(const char *a, const char *b)
 	return (!a && !b) || (a && b && streq(a, b));
 }
 
-/* The change that this is one more of: the same, of another function. */
+/* A listed change that is the same for another function; NULL: none. */
 static struct past_change *find_alike(struct past_changes *changes, const char *part,
 				      const char *was, const char *now)
 {
@@ -135,7 +138,7 @@ static void compare_parts(const struct binding *was, const struct binding *now,
 			compare_part(was->list.v[i].name, &was->list.v[i], NULL, ret);
 }
 
-/* A boot without a profile has looked at none. */
+/* Skips boots without a profile, because these have no parts. */
 static const struct binding *parts_before(const struct history *h, size_t boot)
 {
 	for (size_t i = boot; i-- > 0;)
@@ -146,29 +149,29 @@ static const struct binding *parts_before(const struct history *h, size_t boot)
 
 /* --- figures ------------------------------------------------------------------------------ */
 
-/* A value of a boot; 0: it has none that is a point of its series. */
-typedef double (*value_fn)(const struct boot_past *b, const void *what);
+/* A value of a boot; 0: the boot has no point of this series. */
+typedef double (*value_fn)(const struct boot_past *b, const void *series);
 
-static double figure_of(const struct boot_past *b, const void *what)
+static double figure_of(const struct boot_past *b, const void *series)
 {
-	const struct past_figure *f = boot_past_figure(b, what);
+	const struct past_figure *f = boot_past_figure(b, series);
 
 	return f && f->fresh ? f->value : 0;
 }
 
-static double time_of(const struct boot_past *b, const void *what)
+static double time_of(const struct boot_past *b, const void *series)
 {
-	return (double)boot_past_time(b, *(const enum stage *)what);
+	return (double)boot_past_time(b, *(const enum stage *)series);
 }
 
-/* Those of a series before that boot, the latest last; returns how many. */
-static size_t earlier(const struct history *h, size_t boot, value_fn value, const void *what,
+/* The values of a series before that boot, the latest last. Returns their number. */
+static size_t earlier(const struct history *h, size_t boot, value_fn value, const void *series,
 		      double ret[TREND_WINDOW])
 {
 	size_t n = TREND_WINDOW;
 
 	for (size_t i = boot; i-- > 0 && n;) {
-		double v = value(&h->boots.v[i], what);
+		double v = value(&h->boots.v[i], series);
 
 		if (v > 0)
 			ret[--n] = v;
@@ -177,7 +180,10 @@ static size_t earlier(const struct history *h, size_t boot, value_fn value, cons
 	return TREND_WINDOW - n;
 }
 
-/* In percent: what a healthy node's figure does not do from one boot to the next. */
+/*
+ * The difference, in percent, that a healthy node's figure does not reach from one boot to the
+ * next.
+ */
 static double noise_of(const double *v, size_t n)
 {
 	double diffs[TREND_WINDOW], noise;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The history as a file: JSON, one line for each boot. The parts of a boot are left out where they
- * are those of the line before, which they are most of the time.
+ * The history as a JSON file, one line for each boot. A line leaves out the parts of a boot if they
+ * equal those of the previous line, as they do most of the time.
  */
 #include <errno.h>
 #include <limits.h>
@@ -58,7 +58,7 @@ static json_t *texts_to_json(const struct strv *texts)
 	return list;
 }
 
-/* A text that is no UTF-8, as firmware may have it, is left out. */
+/* Leaves out a text that is not UTF-8; firmware may have such texts. */
 static void put_text(json_t *obj, const char *key, const char *text)
 {
 	json_object_set_new(obj, key, json_string(text));
@@ -120,8 +120,8 @@ int history_write(const struct root *root, struct history *h, struct err *err)
 	}
 	if (strlen(text) > HISTORY_BYTES)
 		return err_set(err, -EFBIG,
-			       HISTORY_PATH ": what this boot came to takes %zu bytes, and %d is "
-					    "the most",
+			       HISTORY_PATH
+			       ": the entry of this boot takes %zu bytes, and the limit is %d",
 			       strlen(text), HISTORY_BYTES);
 	if (state_kept(root, HISTORY_FILE, &old, NULL) == 0 && streq(old, text))
 		return 0;
@@ -180,7 +180,7 @@ static void texts_in(const json_t *list, struct strv *ret)
 			strv_add(ret, json_string_value(json_array_get(list, i)));
 }
 
-/* False: it is no entry of a boot. before: the line before, or NULL. */
+/* False: not an entry of a boot. before: the previous line, or NULL. */
 static bool boot_in(json_t *obj, const struct boot_past *before, struct boot_past *ret)
 {
 	const char *id, *verdict, *reason = "", *profile = "", *version = "", *digest = "";
@@ -225,9 +225,9 @@ static bool boot_in(json_t *obj, const struct boot_past *before, struct boot_pas
 	return true;
 }
 
-static int damaged(struct err *err, const char *what)
+static int damaged(struct err *err, const char *problem)
 {
-	return err_set(err, -EBADMSG, HISTORY_PATH ": %s; a gate begins a new history", what);
+	return err_set(err, -EBADMSG, HISTORY_PATH ": %s; a gate begins a new history", problem);
 }
 
 static int boots_in(const json_t *list, struct history *ret, struct err *err)
@@ -237,10 +237,10 @@ static int boots_in(const json_t *list, struct history *ret, struct err *err)
 		struct boot_past b;
 
 		if (!boot_in(json_array_get(list, i), before, &b)) {
-			cleanup_free char *what = xasprintf("entry %zu is damaged", i + 1);
+			cleanup_free char *problem = xasprintf("entry %zu is damaged", i + 1);
 
 			history_free(ret);
-			return damaged(err, what);
+			return damaged(err, problem);
 		}
 		vec_push(&ret->boots, b);
 	}
@@ -259,7 +259,7 @@ static int doc_in(const json_t *doc, struct history *ret, struct err *err)
 					    "upgrade railhead, or remove the file",
 			       json_integer_value(schema), HISTORY_SCHEMA);
 	if (json_integer_value(schema) != HISTORY_SCHEMA || !json_is_array(boots))
-		return damaged(err, "this is no history of railhead");
+		return damaged(err, "this is not a history of railhead");
 	return boots_in(boots, ret, err);
 }
 
@@ -281,10 +281,10 @@ int history_read(const struct root *root, struct history *ret, struct err *err)
 		r = doc_in(doc, ret, err);
 		json_decref(doc);
 	} else {
-		cleanup_free char *what =
+		cleanup_free char *problem =
 			xasprintf("damaged at line %d: %s", where.line, where.text);
 
-		r = damaged(err, what);
+		r = damaged(err, problem);
 	}
 	return r;
 }

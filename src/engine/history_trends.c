@@ -26,8 +26,7 @@ bool past_figure_more_is_worse(const struct past_figure *f)
 	return f->quantity == QUANTITY_TIME || f->quantity == QUANTITY_FAULTS;
 }
 
-/* The segment of each boot, by its index: a boot of which no part is known is in none of its own.
- */
+/* The segment of each boot, by its index; a boot without known parts starts no segment. */
 static void number_segments(const struct history *h, size_t *segment)
 {
 	const struct binding *last = NULL;
@@ -44,7 +43,7 @@ static void number_segments(const struct history *h, size_t *segment)
 	}
 }
 
-/* The latest boot that measured. */
+/* The latest boot with measurements. */
 static const struct boot_past *latest(const struct history *h)
 {
 	for (size_t i = h->boots.n; i-- > 0;)

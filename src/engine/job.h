@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside the engine: one change of a phase that is to be set, and its worker. */
+/* Internal to the engine: a change of a phase that must be set, and its worker. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,8 +12,8 @@
 struct job {
 	struct change *c;
 	struct kind_ctx ctx;
-	struct worker worker; /* pid 0: it never had one */
-	bool completing;      /* its set has returned: see complete of struct kind */
+	struct worker worker; /* pid 0: the job never had a worker */
+	bool completing;      /* set has returned: see complete of struct kind */
 	bool done;
 };
 
@@ -24,8 +24,8 @@ struct jobs {
 };
 
 /*
- * Where in the kernel a job is that is to be given up, as clauses behind "; ". Of one that
- * queues: behind which of the others it waits, or which of them wait behind it.
+ * Appends where in the kernel an abandoned job is, as clauses after "; ". For a job that queues:
+ * which other jobs it waits behind, or which jobs wait behind it.
  */
 void overdue_explain(const struct root *root, const struct jobs *jobs, const struct job *job,
 		     struct str *text);

@@ -14,16 +14,16 @@ static const char *profile_name(const struct run *run)
 	return run->profile ? run->profile->name : "";
 }
 
-/* NULL: nobody is told, as of another machine's tree. Said once where the library is missing. */
+/* NULL: no journal, as for another machine's tree. Complains once if the library is missing. */
 static const struct libsystemd *journal(const struct root *root)
 {
-	static bool said;
+	static bool complained;
 	struct err err = {0};
 	const struct libsystemd *sd = root->live ? libsystemd_get(&err) : NULL;
 
-	if (root->live && !sd && !said)
+	if (root->live && !sd && !complained)
 		fprintf(stderr, "railhead: the journal gets no entries: %s\n", err.text);
-	said |= root->live && !sd;
+	complained |= root->live && !sd;
 	return sd;
 }
 
@@ -98,7 +98,7 @@ void journal_frozen(const struct run *run)
 			    run->was, NULL);
 }
 
-/* One for each code: the fields are what a program selects by. */
+/* One entry for each code, because programs select entries by their fields. */
 static void journal_faults(const struct libsystemd *sd, const struct record *r)
 {
 	struct fault_seen seen[FAULT_COUNT];

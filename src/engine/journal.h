@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Journal entries: one per change that was not as wanted, one per PF whose VFs were made or
- * bound and one per stage, the verdict and its faults.
+ * Journal entries: one for each change that differed, for each PF whose VFs were made or bound, for
+ * each stage, for the verdict and for each of its faults.
  * units/railhead.catalog explains the message ids to the operator (journalctl -x).
  */
 #pragma once
@@ -18,13 +18,13 @@
 #define MESSAGE_ID_ADMITTED "b9a3d6c2f0724d3fa5f1c7be64219d07"
 #define MESSAGE_ID_ADMITTED_OVER "7d1e58a94b6c4f2e93a0dc8517f36b42"
 
-/* Silent unless the run is on the machine itself: a tree has no journal. */
+/* Writes only if the run is on the machine itself: a tree has no journal. */
 void journal_change(const struct run *run, enum stage stage, const struct change *c);
-/* The stage, and before it how long the VFs of each PF took. stages: as of run_apply(). */
+/* How long the VFs of each PF took, then the stage. stages: as in run_apply(). */
 void journal_stage(const struct run *run, unsigned int stages, const struct stage_result *result);
 /* A run by hand froze another profile for this boot. */
 void journal_frozen(const struct run *run);
-/* The verdict of the record, and behind it an entry for each fault that its reasons have. */
+/* The verdict of the record, then an entry for each fault of its reasons. */
 void journal_verdict(const struct root *root, const struct record *r);
-/* Work is let in by hand; or that is over (over says why: "its time is over"). */
+/* Work is admitted by hand (over: NULL), or the admission ends (over: "its time is over"). */
 void journal_admitted(const struct root *root, const struct record *r, const char *over);

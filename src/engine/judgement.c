@@ -18,23 +18,23 @@
 
 enum {
 	LOCK_WAIT_US = 30 * 1000000,
-	STOP_LOCK_WAIT_US = 2 * 1000000, /* who holds it may be ended by the same shutdown */
+	STOP_LOCK_WAIT_US = 2 * 1000000, /* the same shutdown may end the holder of the lock */
 	CHECKS_WAIT_US = 10 * 1000000,
-	/* Looked for again after an eighth of the time waited so far, between these two. */
+	/* A retry comes after an eighth of the time waited so far, within these limits. */
 	RETRY_LEAST_US = 15 * 1000000,
 	RETRY_MOST_US = 120 * 1000000,
 	RETRY_SLACK_US = 2 * 1000000, /* of the timer */
-	BEGUN_MOST = 3, /* gates of the unit that were killed: a fourth would be, too */
+	BEGUN_MOST = 3, /* gates of the unit that were killed; a fourth would be killed too */
 };
 
-/* One that is at work. */
+/* A judgement in progress. */
 struct work {
 	struct judgement *j;
 	struct record *record;
 	struct flow flow;
 	struct run run;
 	struct verdict v;
-	bool goes_on; /* a retry, from the looks and numbers that are there */
+	bool goes_on; /* a retry, which continues from the recorded looks and numbers */
 };
 
 /* --- looks and numbers --------------------------------------------------------------------- */
@@ -46,7 +46,10 @@ static void block(struct verdict *v, enum fault fault, const char *text)
 	v->admit = false;
 }
 
-/* Of a trial that is not kept as it is. What this boot's look said of it was so before. */
+/*
+ * Reports a trial that is not kept unchanged. The reason of this boot's look at the arguments is
+ * out of date by then.
+ */
 static void say_settled(struct work *w, const struct settled *s)
 {
 	cleanup_free char *names = strv_some(&s->failed, HEALTH_NAMED), *text = NULL;
@@ -58,8 +61,8 @@ static void say_settled(struct work *w, const struct settled *s)
 	case NOTE_UNFIT:
 		again = trial_again_text(w->run.site.retry_after);
 		text = xasprintf("kernel_args/next_boot: kernel arguments are REFUSED: %s failed "
-				 "in their trial%s%s; %s. Correct kernel_args, or mend that and "
-				 "run `railhead apply --retry`%s",
+				 "in their trial%s%s; %s. Correct kernel_args, or repair the "
+				 "failed items and run `railhead apply --retry`%s",
 				 *names ? names : "something",
 				 s->lack ? ", and it is unknown which items fail without them: "
 					 : " and held before",
@@ -86,7 +89,7 @@ static void say_settled(struct work *w, const struct settled *s)
 	}
 }
 
-/* Kernel arguments that arrived become the good ones, whatever the benchmarks say. */
+/* Kernel arguments that arrived become the good ones, independent of the benchmarks. */
 static void settle_kargs(struct work *w)
 {
 	cleanup_strv struct strv failed = {0};
@@ -106,9 +109,8 @@ static void settle_kargs(struct work *w)
 		w->j->complain(text);
 	}
 	if (s.not_set_back) {
-		cleanup_free char *text =
-			xasprintf("the count of railhead's reboots could not be set back: %s",
-				  s.not_set_back);
+		cleanup_free char *text = xasprintf(
+			"the count of railhead's reboots could not be reset: %s", s.not_set_back);
 
 		w->j->complain(text);
 	}
@@ -128,7 +130,7 @@ static void settle_kargs(struct work *w)
 	}
 }
 
-/* Thresholds may fit or not: the figures are judged all the same. */
+/* The figures are judged whether or not the thresholds fit. */
 static void say_calibration(struct work *w)
 {
 	const struct ynode *on =
@@ -151,19 +153,19 @@ static void say_calibration(struct work *w)
 						       .text = text});
 }
 
-enum { NAMED = 3 }; /* so many benchmarks are named, the others counted */
+enum { NAMED = 3 }; /* at most this many benchmarks are named, the others counted */
 
 static void blame_load(struct change *c, const struct strv *loaded)
 {
 	cleanup_free char *names = strv_some(loaded, NAMED);
 
-	if (c->of_load) /* it has said what rose by how much, or what it could not see */
+	if (c->of_load) /* its reason already names the rise, or the unreadable counter */
 		change_reason_more(c, JUDGED_UNDER_LOAD " (%s)", names);
 	else
-		change_reason_more(c, SINCE_THE_LOAD " (%s): it was well before them", names);
+		change_reason_more(c, SINCE_THE_LOAD " (%s): the item held before them", names);
 }
 
-/* What a look came to before the load. */
+/* The result of a look before the load. */
 struct before {
 	bool held;
 	char *observed; /* or NULL */
@@ -177,7 +179,7 @@ static bool may_settle(const struct plan *plan, const struct before *before)
 	return false;
 }
 
-/* A counter may rise under load and hold all the same: what it was is in the record. */
+/* A counter may rise under load and still hold, so the record keeps the value before. */
 static void compare(struct change *c, struct before *before, const struct strv *loaded)
 {
 	if (before->observed && c->observed && !streq(before->observed, c->observed)) {
@@ -190,8 +192,8 @@ static void compare(struct change *c, struct before *before, const struct strv *
 }
 
 /*
- * The benchmarks are the first load that the machine carries since it was switched on: errors of a
- * link and a carrier that is lost under load show only now.
+ * The benchmarks are the first load since the machine was switched on: link errors, and carriers
+ * that are lost under load, appear only now.
  */
 static void look_after_load(struct work *w, const struct strv *loaded, struct stage_result *result)
 {
@@ -214,7 +216,7 @@ static void look_after_load(struct work *w, const struct strv *loaded, struct st
 		compare(plan->list.v[i], &before[i], loaded);
 }
 
-/* What only a load brings out was looked at once, and not judged. */
+/* Records the checks whose counters need a load: they were looked at once, and not judged. */
 static void say_unjudged(struct work *w)
 {
 	const struct plan *plan = &w->run.plan;
@@ -243,7 +245,7 @@ static void look_and_measure(struct work *w)
 	struct err err = {0};
 	int r;
 
-	/* Before the first look: what is lost from here on has its events. */
+	/* Before the first look, because each loss from here on causes an event. */
 	if (watch_begin(&w->run, &err) < 0)
 		w->j->complain(err.text);
 	w->j->at_work(&w->run, STAGE_GATE, true);
@@ -269,8 +271,8 @@ static void look_and_measure(struct work *w)
 }
 
 /*
- * Whether the looks alone keep work out; then nothing is measured, and the verdict is of them and
- * of the numbers that are there.
+ * Whether the looks alone keep work out. Then nothing is measured, and the verdict follows from the
+ * looks and the numbers that exist.
  */
 static bool looks_keep_out(struct work *w)
 {
@@ -291,7 +293,7 @@ static bool looks_keep_out(struct work *w)
 
 /* --- the verdict --------------------------------------------------------------------------- */
 
-/* A gate by hand begins to wait anew. */
+/* A gate by hand restarts the time of waiting. */
 static void wait_or_give_up(struct work *w)
 {
 	struct waiting *waiting = &w->record->waiting;
@@ -317,7 +319,7 @@ static enum flow_event event_of(const struct verdict *v, bool has_profile)
 	return v->kind == VERDICT_WAITING ? FLOW_JUDGED_WAITS : FLOW_JUDGED_KEEPS_OUT;
 }
 
-/* The judgement is over: whatever could not be written is told. */
+/* Ends the judgement, and reports everything that could not be written. */
 static int conclude(struct work *w, enum flow_event event)
 {
 	int r = flow_move(&w->flow, event, &w->v);
@@ -352,7 +354,7 @@ static int judge(struct work *w)
 	return conclude(w, event_of(&w->v, w->run.status == RUN_OK));
 }
 
-/* What a judgement had still to do that was killed after it had let work in is done, too. */
+/* Also finishes the work of a judgement that was killed after it had admitted work. */
 static int stand(struct work *w)
 {
 	w->j->end = JUDGEMENT_STANDS;
@@ -442,7 +444,7 @@ static int retry(struct work *w)
 	return 0;
 }
 
-/* The target that `admit` opens starts the gate's unit, which must not fail then. */
+/* The target that `admit` starts also starts the gate's unit, which must not fail then. */
 static bool is_let_in(const struct judgement *j)
 {
 	return j->unit && !j->again && record_is_let_in(&j->status.record) &&
@@ -471,7 +473,10 @@ static int run_locked(struct judgement *j)
 	return open_and_run(&w, FLOW_GATE);
 }
 
-/* A gate of the unit that left no verdict: nobody else would look again in this boot. */
+/*
+ * Starts the retry timer after a gate of the unit that left no verdict, because nothing else would
+ * look again in this boot.
+ */
 static void come_back(struct judgement *j)
 {
 	struct err err = {0};
@@ -504,7 +509,7 @@ static enum flow_event event_of_stop(const struct record *r, bool reboots)
 	return reboots ? FLOW_STOPPED_REBOOTS : FLOW_STOPPED;
 }
 
-/* However the unit's end came, what it judged is not judged any more. */
+/* However the unit ended, its verdict is withdrawn. */
 int judgement_stop(struct judgement *j)
 {
 	struct flow flow = {.root = j->root, .status = &j->status, .complain = j->complain};
@@ -527,7 +532,7 @@ int judgement_stop(struct judgement *j)
 	return r;
 }
 
-/* Who is at work now tells them when it has ended. */
+/* If a process holds the lock, it informs the readers when it ends. */
 void judgement_renew(struct judgement *j)
 {
 	struct flow flow = {.root = j->root, .status = &j->status, .complain = j->complain};

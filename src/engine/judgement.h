@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A judgement: verifies everything, runs the benchmarks, judges, and moves the verdict
- * (engine/flow.h). What railhead-gate.service and a person run is one and the same; a retry looks,
- * and only where the looks do not keep work out any more it goes on to measure what could not be
- * measured yet. What has passed in this boot is not measured again.
+ * (engine/flow.h). railhead-gate.service and a person run the same judgement. A retry looks first;
+ * only if the looks keep work out no more, it runs the benchmarks that could not be run before.
+ * Benchmarks that have passed in this boot are not run again.
  */
 #pragma once
 
@@ -12,11 +12,10 @@
 #include "engine/flow.h"
 
 enum judgement_end {
-	JUDGEMENT_FAILED, /* there is no verdict, or it could not be written; complain was told why
-			   */
+	JUDGEMENT_FAILED, /* no verdict, or it could not be written; complain() reported why */
 	JUDGEMENT_MADE,
-	JUDGEMENT_STANDS,  /* the verdict is that of an earlier one of this boot and profile */
-	JUDGEMENT_LET_IN,  /* work is admitted by hand, and the unit leaves it at that */
+	JUDGEMENT_STANDS,  /* an earlier verdict of this boot and profile stands */
+	JUDGEMENT_LET_IN,  /* work is admitted by hand, so the unit does not judge */
 	JUDGEMENT_NOT_DUE, /* a retry, while nothing waits, or too early */
 };
 
@@ -24,27 +23,27 @@ struct judgement {
 	/* Set by the caller. */
 	const struct root *root;
 	const char *profile; /* --profile, or NULL */
-	bool unit;	     /* not by hand */
-	bool again;	     /* whatever the verdict is */
+	bool unit;	     /* run by the unit, not by hand */
+	bool again;	     /* judge again even if a verdict stands */
 	bool retry;
 	void (*complain)(const char *text);
-	void (*opened)(const struct run *run); /* the run, before anything is done */
+	void (*opened)(const struct run *run); /* before the run does anything */
 	/* Looks and benchmarks begin, or are over. */
 	void (*at_work)(const struct run *run, enum stage stage, bool begins);
 
-	/* What came of it. */
+	/* Results. */
 	enum judgement_end end;
 	struct status status;
-	bool admitted;	 /* railhead-ready.target is to be opened */
-	bool reboot;	 /* the node is to go into other kernel arguments, once (boot/settle.h) */
+	bool admitted;	 /* the caller must start railhead-ready.target */
+	bool reboot;	 /* other kernel arguments require one reboot (boot/settle.h) */
 	bool may_reboot; /* railhead.conf */
-	bool show;	 /* to people: one by hand, or with a verdict that is news */
+	bool show;	 /* to people: run by hand, or the verdict has changed */
 };
 
-/* Takes the lock of the state, and leaves it. Returns a negative errno if end is FAILED. */
+/* Takes the lock of the state, and releases it. Returns a negative errno if end is FAILED. */
 int judgement_run(struct judgement *j);
-/* The unit of the gate ends, and with it what it judged (`railhead gate --keep`). */
+/* The unit of the gate ends, and its verdict with it (`railhead gate --keep`). */
 int judgement_stop(struct judgement *j);
-/* Tells readers again (`railhead gate --renew`). */
+/* Informs readers again (`railhead gate --renew`). */
 void judgement_renew(struct judgement *j);
 void judgement_free(struct judgement *j);

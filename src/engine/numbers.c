@@ -10,7 +10,7 @@
 #include "engine/pass.h"
 #include "gate/binding.h"
 
-/* The names of the checks whose benchmarks need load, or of those whose benchmarks do not. */
+/* The names of the checks whose benchmarks put load on the machine (load), or of the others. */
 static void benchmarks_of(const struct profile *profile, bool load, struct strv *ret)
 {
 	const struct ynode *checks = ynode_get(profile_section(profile, "gate"), "checks");
@@ -23,7 +23,7 @@ static void benchmarks_of(const struct profile *profile, bool load, struct strv 
 	}
 }
 
-/* gate.reuse in microseconds; 0: nothing is used again. */
+/* gate.reuse in microseconds; 0: no reuse. */
 static uint64_t reuse_of(const struct profile *profile)
 {
 	cleanup_strv struct strv under_load = {0};
@@ -32,7 +32,7 @@ static uint64_t reuse_of(const struct profile *profile)
 	return under_load.n ? ynode_number_of(profile_section(profile, "gate"), "reuse", 0) : 0;
 }
 
-/* Why the numbers of the pass are not those of the node as it is now; NULL: they are. */
+/* Why the numbers of the pass do not apply to the node as it is now; NULL: they apply. */
 static char *refusal(const struct pass *pass, const struct run *run, const struct section_ctx *ctx,
 		     uint64_t usec)
 {
@@ -49,8 +49,8 @@ static char *refusal(const struct pass *pass, const struct run *run, const struc
 }
 
 /*
- * Takes what the boot before left, whether or not it is used: it serves once. this_boot: the checks
- * that every boot measures.
+ * Takes the pass of the previous boot even if it is not used, because a pass is used at most once.
+ * this_boot: the checks that every boot measures.
  */
 static bool reuse(const struct run *run, bool again, const struct section_ctx *ctx,
 		  const struct strv *this_boot, struct record *r)
@@ -82,7 +82,7 @@ static bool reuse(const struct run *run, bool again, const struct section_ctx *c
 	return used;
 }
 
-/* The names of the checks of which something could not be measured yet, or undisturbed. */
+/* The names of the checks with a missing or disturbed measurement. */
 static void still_to_come(const struct measurements *m, struct strv *ret)
 {
 	for (size_t i = 0; i < m->list.n; i++)
@@ -91,7 +91,7 @@ static void still_to_come(const struct measurements *m, struct strv *ret)
 			strv_add(ret, m->list.v[i].check);
 }
 
-/* Those checks are measured; the numbers of the others stay. */
+/* Measures these checks; the numbers of the others stay. */
 static int measure_some(const struct section_ctx *ctx, const struct strv *only, struct record *r,
 			struct err *err)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is said of workers that do not come back. All of a line are in the kernel at the same
- * time: on kernels without a lock over them that is what makes them fast, and to begin them
- * one by one, only to know who came first, would cost every healthy boot. So the order of
- * their start proves nothing. What does is the kernel's own word on where each of them
- * sleeps; the kinds read it. A kernel that does not say leaves all of them suspects.
+ * The report on workers that do not return. All workers of a queue are in the kernel at the same
+ * time, because that is fast on kernels without a lock over them; starting them one by one, only to
+ * know their order, would cost every healthy boot. So the order of their start proves nothing. The
+ * kernel's own report of where each worker sleeps does; the kinds read it. If a kernel does not
+ * report it, all workers are suspects.
  */
 #include "engine/job.h"
 
@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 
-/* Its worker is in the kernel still, given up or not. */
+/* The worker is still in the kernel, abandoned or not. */
 static bool is_out(const struct job *job)
 {
 	return job->worker.pid > 0 && (job->worker.fd >= 0 || job->worker.abandoned);
@@ -25,7 +25,7 @@ static enum whereabouts where(const struct root *root, const struct job *job, st
 	return kind->where ? kind->where(root, job->worker.pid, in) : WHERE_UNKNOWN;
 }
 
-/* The lanes of the others in the line of job that are there: "A, B". */
+/* Appends the lanes of the other jobs in the queue of job: "A, B". */
 static size_t add_others(const struct root *root, const struct jobs *jobs, const struct job *job,
 			 enum whereabouts there, struct str *names)
 {
@@ -53,8 +53,8 @@ static void explain_in_line(const struct root *root, const struct jobs *jobs, co
 			 n > 1 ? "may hold" : "holds", line);
 	else
 		str_addf(text,
-			 "; it waits for %s, which none of this run holds: another program, a "
-			 "hotplug event or a write that hangs since an earlier run does (ps -eo "
+			 "; it waits for %s, which is held outside this run: by another program, a "
+			 "hotplug event or a write that has hung since an earlier run (ps -eo "
 			 "pid,stat,wchan,args)",
 			 line);
 }
@@ -76,8 +76,8 @@ static void explain_unknown(const struct root *root, const struct jobs *jobs, co
 
 	if (add_others(root, jobs, job, WHERE_UNKNOWN, &names))
 		str_addf(text,
-			 "; nor has %s: one of them may hold %s, and this kernel does not say "
-			 "which",
+			 "; %s did not return either: one of them may hold %s, and this kernel "
+			 "does not report which",
 			 names.s, line);
 }
 
@@ -89,7 +89,7 @@ void overdue_explain(const struct root *root, const struct jobs *jobs, const str
 	enum whereabouts there = where(root, job, &in);
 
 	if (in.len)
-		str_addf(text, "; it is in %s, and the kernel log may say why", in.s);
+		str_addf(text, "; it is in %s, and the kernel log may have the reason", in.s);
 	if (!line)
 		return;
 	if (there == WHERE_IN_LINE)

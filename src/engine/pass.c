@@ -41,6 +41,7 @@ void pass_take(const struct root *root, struct pass *ret, struct err *err)
 		ret->boots_ago = number(doc, "boots_ago");
 		binding_from_json(json_object_get(doc, "binding"), &ret->binding);
 		measurements_from_json(json_object_get(doc, "measurements"), &ret->measurements);
+		measurements_forget_timings(&ret->measurements);
 	}
 	json_decref(doc);
 }
@@ -59,7 +60,7 @@ static bool has_number(const struct pass *pass, const char *id)
 	return false;
 }
 
-/* The pass has a number of each target, and of nothing else; NULL, or the first that is wrong. */
+/* The first target whose number is missing in the pass or superfluous; NULL: none. */
 static char *wrong_target(const struct pass *pass, const struct plan *benchmarks)
 {
 	for (size_t i = 0; i < pass->measurements.list.n; i++) {
@@ -109,8 +110,8 @@ void pass_use(struct pass *pass, const struct strv *this_boot, struct record *r)
 }
 
 /*
- * ready: what degrades is no pass, nor is a benchmark that only warns, nor what was not measured
- * at all.
+ * Requires the verdict ready: a degraded node has no pass. A failed benchmark that only warns, or a
+ * missing measurement, rules out a pass too.
  */
 static bool is_pass(const struct record *r)
 {

@@ -11,7 +11,7 @@
 #include "sys/read.h"
 #include "sys/state.h"
 
-/* Work was let in though the verdict keeps it out. */
+/* Work is admitted by hand against the verdict. */
 static bool by_hand(const struct record *record, bool ready)
 {
 	return ready && !record->verdict.admit && record->admission.until;
@@ -41,10 +41,10 @@ static void add_label(struct str *out, const char *name, const char *value)
 	str_add(out, "\"");
 }
 
-/* A change as a stage left it. */
+/* The state of a change at the end of a stage. */
 struct seen {
 	const struct record_change *change;
-	uint64_t at; /* when the stage began */
+	uint64_t at; /* begin of the stage */
 };
 
 static int by_id_and_time(const void *a, const void *b)
@@ -55,7 +55,7 @@ static int by_id_and_time(const void *a, const void *b)
 	return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* A change is in the record of each stage that looked at it: the latest look counts. */
+/* Each stage that looked at a change has recorded it: the latest look counts. */
 static void count_states(const struct record *record, size_t count[CHANGE_STATE_COUNT])
 {
 	VEC(struct seen) all = {0};
@@ -72,7 +72,7 @@ static void count_states(const struct record *record, size_t count[CHANGE_STATE_
 	vec_free(&all);
 }
 
-/* Every state, 0 too: a series that comes and goes makes poor alerts. */
+/* Every state, even with 0, because alerts need series that stay. */
 static void add_changes(struct str *out, const struct record *record)
 {
 	size_t count[CHANGE_STATE_COUNT] = {0};
@@ -85,7 +85,7 @@ static void add_changes(struct str *out, const struct record *record)
 		str_addf(out, "railhead_changes{state=\"%s\"} %zu\n", state_name(st), count[st]);
 }
 
-/* One for each code that there is, so that an alert needs no list of codes. */
+/* One for each existing code, so that an alert needs no list of codes. */
 static void add_faults(struct str *out, const struct record *record)
 {
 	struct fault_seen seen[FAULT_COUNT];
@@ -104,7 +104,7 @@ static void add_faults(struct str *out, const struct record *record)
 	}
 }
 
-/* Base units, as Prometheus asks for. */
+/* Base units, as Prometheus recommends. */
 static const struct {
 	const char *name, *help;
 	double unit;
@@ -130,7 +130,7 @@ static void add_figure(struct str *out, const struct measurement *m, const struc
 	str_addf(out, "} %.6g\n", r->value * figures[r->quantity].unit);
 }
 
-/* Those of one name stand together. */
+/* Figures of one name must be adjacent. */
 static void add_figures(struct str *out, const struct measurements *all)
 {
 	for (size_t q = 0; q < array_len(figures); q++) {
@@ -157,11 +157,11 @@ char *publish_metrics(const struct record *record, bool ready)
 	struct str out = {0};
 
 	str_addf(&out,
-		 "# HELP railhead_ready Whether railhead lets work in (/run/railhead/ready is "
-		 "there).\n"
+		 "# HELP railhead_ready Whether railhead admits work (/run/railhead/ready "
+		 "exists).\n"
 		 "# TYPE railhead_ready gauge\n"
 		 "railhead_ready %d\n"
-		 "# HELP railhead_admitted_by_hand Whether work was let in by hand, against the "
+		 "# HELP railhead_admitted_by_hand Whether work was admitted by hand, against the "
 		 "verdict.\n"
 		 "# TYPE railhead_admitted_by_hand gauge\n"
 		 "railhead_admitted_by_hand %d\n"
@@ -183,7 +183,7 @@ char *publish_metrics(const struct record *record, bool ready)
 
 /* --- features -------------------------------------------------------------------------- */
 
-/* What Kubernetes takes: 63 of these characters, and a letter or digit at both ends. */
+/* Kubernetes accepts up to 63 of these characters, with a letter or digit at both ends. */
 static bool is_label_value(const char *s)
 {
 	size_t len = strlen(s);
@@ -203,10 +203,10 @@ static void add_feature(struct str *out, const char *name, const char *value)
 		str_addf(out, "railhead.io/%s=%s\n", name, value);
 }
 
-/* So that what is told again soon is the same text, and no file is written. */
+/* Rounding, so that a text that is soon published again is equal, and no file is written. */
 enum { STEP_S = 1800 };
 
-/* node-feature-discovery takes no feature below it from that time on. */
+/* node-feature-discovery ignores the features below this line after that time. */
 static void add_expiry(struct str *out, time_t at)
 {
 	char text[32];
@@ -216,7 +216,7 @@ static void add_expiry(struct str *out, time_t at)
 		str_addf(out, "# +expiry-time=%s\n", text);
 }
 
-/* The first fault that keeps work out: a label has one value. */
+/* Adds only the first fault that keeps work out, because a label has one value. */
 static void add_fault(struct str *out, const struct record *record)
 {
 	struct fault_seen seen[FAULT_COUNT];

@@ -21,7 +21,7 @@
 #define QUIET_US UINT64_C(3600000000)
 #define FORGOTTEN_US (24 * QUIET_US)
 
-enum { REASONS_MOST = 32 }; /* that are kept of a node that flaps */
+enum { REASONS_MOST = 32 }; /* reasons kept for a node that flaps */
 
 struct later_look {
 	struct recheck *of;
@@ -32,13 +32,13 @@ struct later_look {
 	struct verdict v;
 };
 
-/* Neither a verdict to look at, nor one that others are at work on. */
+/* Whether there is a verdict to check, and no other run is responsible for it. */
 static bool is_due(struct later_look *l)
 {
 	const struct status *status = &l->of->status;
 	enum flow_state state = flow_state(l->record);
 
-	/* A run ended before it had written why it withdrew work: a gate finds that out. */
+	/* A run ended before it had recorded why it withdrew work: the gate must find out. */
 	if (status->claim_lost || status->new_user_space ||
 	    (state != FLOW_ADMITTED && state != FLOW_LAPSED))
 		return false;
@@ -47,7 +47,7 @@ static bool is_due(struct later_look *l)
 	return !watch_lost(&l->watch);
 }
 
-/* The netdev or RDMA device of a check's function, or VF, is in a container. */
+/* The netdev or RDMA device of the check's function or VF is in a container. */
 static bool is_of_container(const struct root *root, const struct change *c)
 {
 	bool net = str_starts(c->target, "carrier:") || str_starts(c->target, "speed:");
@@ -65,7 +65,10 @@ static bool is_of_container(const struct root *root, const struct change *c)
 	return function_has(root, addr, "infiniband") && !ibdev;
 }
 
-/* Or the netdev that a sysctl is about. Whatever else is about the function is judged as before. */
+/*
+ * The target of a check, or the netdev of a sysctl, is in a container. Other changes of the
+ * function are judged as before.
+ */
 static bool is_given_away(const struct root *root, const struct change *c)
 {
 	cleanup_free char *netdev = sysctl_interface(c->target);
@@ -87,8 +90,8 @@ static void spare_given_away(struct run *run)
 }
 
 /*
- * The kernel's log may lose a GPU's fault, by its own length or by `dmesg -C`: that the log is
- * silent by now heals nothing.
+ * The kernel's log may lose a GPU's fault (by its limited size, or by `dmesg -C`), so a silent log
+ * does not clear the fault.
  */
 static bool lapsed_by_log(const struct later_look *l)
 {
@@ -104,7 +107,7 @@ static bool lapsed_by_log(const struct later_look *l)
 	return false;
 }
 
-/* Said once: the node is not looked at any more before a gate judges it by another profile. */
+/* Warns once that the node is not looked at until a gate judges it by another profile. */
 static int warn_of_profile(struct later_look *l)
 {
 	const struct verdict *was = &l->record->verdict;
@@ -124,7 +127,7 @@ static int warn_of_profile(struct later_look *l)
 
 #define BY_OTHERS "so since the node was judged: another program set it"
 
-/* What a device lost is the reason of its own lapse, and by nobody's hand. */
+/* A device's losses are the reason of the device's own lapse, without another writer to blame. */
 static bool held_when_judged(const struct record *r, const struct change *c)
 {
 	const struct reasons *reasons = &r->verdict.reasons;
@@ -135,7 +138,7 @@ static bool held_when_judged(const struct record *r, const struct change *c)
 	return flow_state(r) == FLOW_ADMITTED;
 }
 
-/* What held when the node was judged, or was made so, and does not now. */
+/* Looks for the writers of the changes that held when the node was judged, and do not hold now. */
 static void blame_others(struct later_look *l)
 {
 	struct run *run = &l->run;
@@ -155,7 +158,7 @@ static void blame_others(struct later_look *l)
 	}
 }
 
-/* Whether there is a verdict in l->v: this boot's profile was looked at. */
+/* Returns whether l->v has a verdict, for which the run must have this boot's profile. */
 static int look_and_judge(struct later_look *l)
 {
 	struct run_options opt = {.freeze = FREEZE_BOOT};
@@ -174,7 +177,7 @@ static int look_and_judge(struct later_look *l)
 		return r;
 	}
 	l->flow.run = &l->run;
-	/* VFs that a guest or a container has are as they should be. */
+	/* VFs in a guest or a container are in their correct state. */
 	watch_spare(&l->watch, &l->run.plan);
 	run_look_gate(&l->run, 0, &result);
 	spare_given_away(&l->run);
@@ -192,15 +195,18 @@ static int look_and_judge(struct later_look *l)
 
 /* --- what comes and goes ------------------------------------------------------------------ */
 
-static bool says(const struct reasons *said, const struct reason *now)
+static bool has_reason(const struct reasons *reasons, const struct reason *now)
 {
-	for (size_t i = 0; i < said->list.n; i++)
-		if (streq(said->list.v[i].text, now->text))
+	for (size_t i = 0; i < reasons->list.n; i++)
+		if (streq(reasons->list.v[i].text, now->text))
 			return true;
 	return false;
 }
 
-/* What comes and goes in turns is no news: the reasons are all that there were. */
+/*
+ * For a node that flaps, keeps the union of all reasons, because faults that alternate are not
+ * news.
+ */
 static void keep_reasons(struct later_look *l)
 {
 	const struct verdict *before = &l->record->verdict;
@@ -210,15 +216,15 @@ static void keep_reasons(struct later_look *l)
 		return;
 	verdict_copy(&all, before);
 	for (size_t i = 0; i < l->v.reasons.list.n; i++)
-		if (!says(&before->reasons, &l->v.reasons.list.v[i]))
+		if (!has_reason(&before->reasons, &l->v.reasons.list.v[i]))
 			reasons_add_as(&all.reasons, &l->v.reasons.list.v[i]);
 	verdict_free(&l->v);
 	l->v = all;
 }
 
 /*
- * A value that somebody sets and another resets would have the node ready and not ready for ever.
- * With l->v of a look that keeps work out.
+ * Counts the lapse, because two writers of one value would make the node ready and not ready for
+ * ever. Call with l->v of a look that keeps work out.
  */
 static void count_lapse(struct later_look *l, enum flow_state was)
 {
@@ -243,7 +249,7 @@ static enum flow_event event_of(const struct later_look *l, enum flow_state was)
 	return l->v.admit ? FLOW_STILL_SO : FLOW_DRIFTED;
 }
 
-/* Moves the verdict where it is to be another, or has other reasons. */
+/* Moves the verdict if the verdict or its reasons have changed. */
 static int move(struct later_look *l)
 {
 	enum flow_state was = flow_state(l->record);
@@ -255,7 +261,7 @@ static int move(struct later_look *l)
 		count_lapse(l, was);
 	else if (heals && (record_is_held_back(l->record) || lapsed_by_log(l)))
 		return 0;
-	/* The hour is written down again. */
+	/* the start of the hour must be recorded again */
 	if (record_says(l->record, &l->v) && !(flaps && was == FLOW_LAPSED))
 		return 0;
 	r = flow_move(&l->flow, event_of(l, was), &l->v);
@@ -265,8 +271,8 @@ static int move(struct later_look *l)
 }
 
 /*
- * *first: judged_at of the record at a first look that found the node changed, or 0: none did.
- * Where this look is such a first one, of the verdict that is there now, it becomes that, else 0.
+ * *first: judged_at of the record at a first look that found a change of the node; 0: no such look.
+ * If this look is such a first look, *first becomes judged_at of the current verdict, else 0.
  */
 static int look(struct later_look *l, uint64_t *first)
 {
@@ -286,7 +292,7 @@ static int look(struct later_look *l, uint64_t *first)
 	return r < 0 ? r : 0;
 }
 
-/* With the lock, which others may have in the pause between two looks. */
+/* Takes the lock only for the look, so that others may take it in the pause between two looks. */
 static int look_locked(struct recheck *r, uint64_t *first)
 {
 	struct later_look l = {

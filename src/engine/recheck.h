@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Looks at a node again after its verdict, as railhead-recheck.timer does every five minutes: an
- * MTU that a network manager reset, a huge page that somebody freed, a carrier that was lost.
- * Nothing is set and nothing is measured, and where all is as it was nothing is written.
+ * Looks at a node again after its verdict (railhead-recheck.timer, every five minutes), for example
+ * for an MTU that a network manager reset, a huge page that a program freed, a lost carrier. A
+ * recheck sets and measures nothing, and writes nothing if the node has not changed.
  *
- * Two looks with a pause between them have to find that the node changed: then readiness lapses,
- * and what works goes on. What a device lost is the matter of railhead-device@.service
- * (recovery.h), whose events come at once. A node that lapsed, and lost no device, is ready again
- * with the first look that finds all as it was judged: with the figures that the gate has measured.
+ * Readiness lapses if two looks, with a pause between them, both find a change; running work goes
+ * on. Lost devices are the task of railhead-device@.service (recovery.h), whose events come at
+ * once. A lapsed node that lost no device is ready again with the first look that finds everything
+ * as it was judged; the figures are those of the gate.
  */
 #pragma once
 
@@ -24,13 +24,13 @@ struct recheck {
 	uint64_t pause_usec; /* between two looks that differ from the verdict */
 	void (*complain)(const char *text);
 
-	/* What came of it. */
+	/* Results. */
 	struct status status;
-	bool looked;   /* there was a verdict to look at */
-	bool news;     /* the verdict is another now, or has other reasons */
-	bool admitted; /* work is admitted again, and railhead-ready.target to be opened */
+	bool looked;   /* there was a verdict, and it was checked */
+	bool news;     /* the verdict or its reasons have changed */
+	bool admitted; /* work is admitted again: the caller must start railhead-ready.target */
 };
 
-/* Takes the lock of the state, and leaves it; where it is held nothing is done. */
+/* Takes the lock of the state, and releases it. Does nothing if the lock is held. */
 int recheck_run(struct recheck *r);
 void recheck_free(struct recheck *r);

@@ -136,7 +136,10 @@ void record_sets_add(struct record_sets *sets, const struct device_sets *device_
 	}
 }
 
-/* What apply sets is not at fault before it has been tried: a plan is full of such changes. */
+/*
+ * A change that apply can set is not a fault before apply has tried, because a plan is full of such
+ * changes.
+ */
 static enum fault fault_to_record(const struct change *c)
 {
 	bool is_fault = c->state == CHANGE_FAILED || (c->state == CHANGE_DIFFERS && !c->kind->set);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The record of a boot: what each stage did, what was measured, the verdict and what it waits for.
- * Every reader of the verdict reads it here; /run/railhead/status.json is this as JSON, which only
- * record_json.c reads and writes.
+ * The record of a boot: the results of each stage, the measurements, the verdict and the items it
+ * waits for. Every reader of the verdict reads it here. /run/railhead/status.json is the record as
+ * JSON, which only record_json.c reads and writes.
  *
- * All texts and lists are owned by the record. Times are clock_usec()'s, in microseconds.
+ * The record owns all texts and lists. Times are those of clock_usec(), in microseconds.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ struct record_profile {
 	char *version, *digest, *file;
 };
 
-/* The members of a device set: what lines for people are folded by (report/fold.h). */
+/* The members of a device set; reports fold their lines by it (report/fold.h). */
 struct record_set {
 	char *name;
 	struct strv addresses;
@@ -34,7 +34,7 @@ struct record_sets {
 void record_sets_add(struct record_sets *sets, const struct device_sets *device_sets);
 void record_sets_free(struct record_sets *sets);
 
-/* A change as it was at the end of its stage (plan/change.h). NULL: it has no such text. */
+/* A change as it was at the end of its stage (plan/change.h). NULL: the change has no such text. */
 struct record_change {
 	char *id;
 	char *section, *kind, *target, *desired, *observed, *before, *reason, *note;
@@ -42,7 +42,7 @@ struct record_change {
 	enum stage stage;
 	enum change_state state;
 	enum on_fail on_fail;
-	enum fault fault; /* FAULT_NONE: it holds, or `railhead apply` is to set it */
+	enum fault fault; /* FAULT_NONE: the change holds, or `railhead apply` will set it */
 	uint64_t started, duration;
 };
 
@@ -50,7 +50,7 @@ struct record_stage {
 	bool ran;
 	uint64_t started, duration;
 	size_t count[CHANGE_STATE_COUNT];
-	char *lacks; /* why it did more than its own work: what the boot lacked; or NULL */
+	char *lacks; /* why the stage did the work of earlier stages too; or NULL */
 	struct vfs_works vfs;
 	VEC(struct record_change) changes;
 };
@@ -58,43 +58,43 @@ struct record_stage {
 /* A device that was lost and came back. */
 struct record_device {
 	char *addr;
-	char *lost; /* what was lost */
+	char *lost; /* the lost parts, as a text */
 	uint64_t lost_at, applied_at, duration;
 };
 
-/* When the measurements are from. */
+/* The origin of the measurements. */
 struct record_numbers {
 	bool there;
 	int64_t measured; /* wall clock, seconds */
 	int64_t boots_ago;
 	char *why;	       /* why they were measured again; or NULL */
-	struct strv this_boot; /* of those of an earlier boot: checks that this boot has measured */
+	struct strv this_boot; /* with an earlier boot's numbers: checks that this boot measured */
 	struct strv unjudged;  /* checks of counters that no load of this boot could raise */
 };
 
 /*
- * Since when this boot waits for what a verdict `waiting` names. Kept, until a verdict lets work
- * in or a person runs the gate, also while the verdict is another one: so that all waiting of a
- * boot together has an end.
+ * Since when this boot waits for the items of a verdict `waiting`. Kept until a verdict admits work
+ * or a person runs the gate, even through other verdicts, because the limit is for all waiting of a
+ * boot together.
  */
 struct waiting {
 	uint64_t since, until; /* until 0: this boot has not waited */
-	uint64_t looked;       /* when it was looked for last */
+	uint64_t looked;       /* time of the last look */
 };
 
 /* Lapses by later looks, since the last gate. */
 struct drift {
-	unsigned int lapses; /* none of them a day after the one before */
-	uint64_t quiet_at;   /* when all may have held for long enough since the newest */
+	unsigned int lapses; /* each less than a day after the previous lapse */
+	uint64_t quiet_at;   /* when everything may have held long enough since the last lapse */
 };
 
 /*
- * Work let in by hand (`railhead admit`) on a node that the verdict keeps it from. The verdict
- * stays what it is. The admission ends with the boot, is of one profile, and has an end, after
- * which no reader takes it for anything, whether or not somebody has cleared it away by then.
+ * Work admitted by hand (`railhead admit`) on a node whose verdict keeps work out. The verdict does
+ * not change. The admission is for one profile, and ends with the boot or at its end time. Readers
+ * ignore an admission after its end time, even if it is still recorded.
  */
 struct admission {
-	uint64_t since, until; /* until 0: there is none */
+	uint64_t since, until; /* until 0: no admission */
 	char *ends;	       /* until, as UTC: "2026-11-21T22:00:00Z" */
 	char *digest;	       /* of the profile */
 	char *who, *reason;
@@ -107,22 +107,22 @@ struct record {
 	struct record_sets sets;
 	struct record_stage stage[STAGE_COUNT];
 	bool judged;		/* there is a verdict; else its kind is WAITING */
-	struct verdict verdict; /* awaited and otherwise are not recorded */
+	struct verdict verdict; /* its fields awaited and otherwise are not recorded */
 	uint64_t judged_at;
-	unsigned int begun; /* judgements begun since the last verdict: 0, or the one at work */
+	unsigned int begun; /* judgements begun since the last verdict, the current one included */
 	uint64_t begun_at;
-	bool measured; /* there are measurements, if only of nothing */
+	bool measured; /* the list of measurements is valid, even if it is empty */
 	struct measurements measurements;
 	struct record_numbers numbers;
 	VEC(struct record_device) devices;
 	struct waiting waiting;
 	struct drift drift;
 	struct admission admission;
-	struct strv warnings; /* sentences: what could not be told to other readers, each once */
-	struct strv trends;   /* sentences: figures that become worse from boot to boot */
+	struct strv warnings; /* sentences: failures to inform other readers, each once */
+	struct strv trends;   /* sentences: figures that get worse from boot to boot */
 };
 
-/* What is recorded of a change. */
+/* The record of a change. */
 struct record_change record_change_of(const struct change *c);
 void record_change_free(struct record_change *c);
 
@@ -131,65 +131,65 @@ void record_init(struct record *r, const char *boot_id);
 void record_free(struct record *r);
 
 /*
- * Of JSON text, which may be damaged, or NULL: what is absent or of another type is as if it had
- * not been recorded. A record of another boot, or of a schema that this railhead does not know, is
- * empty.
+ * Parses JSON text, which may be damaged or NULL. A value that is absent or has the wrong type
+ * counts as not recorded. A record of another boot, or with an unknown schema, is empty.
  */
 void record_parse(struct record *ret, const char *text, const char *boot_id);
-/* The caller's. */
+/* The caller owns the result. */
 json_t *record_to_json(const struct record *r);
 
-/* A change alone, with all that is known of it, as the record holds one. The caller's. */
+/* A single change with all its fields, as in the record. The caller owns the result. */
 json_t *change_to_json(const struct change *c);
-/* Measurements alone, as the record holds them. */
+/* Only the measurements, as in the record. */
 json_t *measurements_to_json(const struct measurements *m);
 void measurements_from_json(const json_t *list, struct measurements *ret);
 
-/* NULL: there is none any more. */
+/* NULL: the boot has no profile any more. */
 void record_set_profile(struct record *r, const struct profile *profile);
-/* "" if there is none. */
+/* The digest of the profile; "": no profile. */
 const char *record_digest(const struct record *r);
 /* Replaces the stage's part: its changes (and those of stages), counts and times. */
 void record_set_stage(struct record *r, const struct run *run, unsigned int stages,
 		      const struct stage_result *result);
 void record_set_lack(struct record *r, enum stage stage, const char *sentence);
-/* Takes them over; of only: of the checks that m has any of, what is there of others stays. */
+/* Takes ownership of the measurements. */
 void record_set_measurements(struct record *r, struct measurements *m);
+/* The same, but only for the checks that m has measurements of; those of other checks stay. */
 void record_replace_measurements(struct record *r, struct measurements *m);
-/* Takes its texts over. */
+/* Takes ownership of the texts. */
 void record_set_numbers(struct record *r, const struct record_numbers *numbers);
-/* Takes its texts over. */
+/* Takes ownership of the texts. */
 void record_set_device(struct record *r, const struct record_device *device);
 
-/* The verdict is there now: no judgement is under way any more. */
+/* Sets the verdict; no judgement is under way any more. */
 void record_set_verdict(struct record *r, const struct verdict *v);
-enum { RECORD_LAPSES_MOST = 4 }; /* a switch that is updated takes a port away once or twice */
-/* It lapsed too often, and is not ready again before all has held for a while. */
+enum { RECORD_LAPSES_MOST = 4 }; /* an update of a switch takes a port away once or twice */
+/* The node lapsed too often, and is ready again only after everything has held for a while. */
 bool record_is_held_back(const struct record *r);
-#define RECORD_HELD_BACK                                                                         \
-	"the node has lapsed too often since the gate: it is ready again when all has held for " \
-	"an "                                                                                    \
-	"hour, or by `railhead gate --again`; `journalctl -t railhead` has each change"
-/* A judgement begins: until its verdict nothing is admitted by one, and nothing is measured. */
+#define RECORD_HELD_BACK                                                                        \
+	"the node has lapsed too often since the gate: it is ready again after everything has " \
+	"held for an hour, or by `railhead gate --again`; `journalctl -t railhead` has each "   \
+	"change"
+/* A judgement begins: until its verdict, no verdict admits work, and nothing counts as measured. */
 void record_begin(struct record *r);
-/* One that lets no work in, with one reason. */
+/* Sets a verdict that keeps work out, with one reason. */
 void record_set_simple(struct record *r, enum verdict_kind kind, enum fault fault,
 		       const char *reason);
-/* Whether the record says that already. */
+/* Whether the record already has this verdict. */
 bool record_says(const struct record *r, const struct verdict *v);
-/* The verdict is "waiting", and not because a gate has waited: none has judged yet. */
+/* The verdict is "waiting" because no gate has judged yet. */
 bool record_is_unjudged(const struct record *r);
 
-/* The admission that is in force now: its time is not over, and it is of the record's profile. */
+/* An admission is in force: its time is not over, and it is for the record's profile. */
 bool record_is_let_in(const struct record *r);
-/* Work is let in by hand, with the record's profile. Times as in struct admission; copies texts. */
+/* Admits work by hand, with the record's profile. Times as in struct admission; copies texts. */
 void record_let_in(struct record *r, uint64_t since, uint64_t until, const char *ends,
 		   const char *who, const char *reason);
 void record_end_admission(struct record *r);
-/* "admitted until ... by ...: reason" of one that is in force, else NULL. Caller frees. */
+/* "admitted until ... by ...: reason" if an admission is in force, else NULL. The caller frees. */
 char *record_admission_line(const struct record *r);
 /* Whether work may run: by the verdict, or by hand until its time is over. */
 bool record_admits(const struct record *r);
 
-/* What is of the user space before a soft-reboot goes; stage initrd is of the boot. */
+/* Drops the data of the user space before a soft-reboot; stage initrd belongs to the boot. */
 void record_leave_user_space(struct record *r);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The record as JSON, in the order in which people ask.
- *
- * Schema 2 says of measurements what it says of changes: state, desired, observed. Schema 1 had
- * outcome, wanted and measured, and other words for three states. A record of schema 1 is read as
- * well: a package that is upgraded while the node works finds the one of the package before.
+ * The record as JSON, in the order of readers' interest. Schema 2 uses the same keys for
+ * measurements as for changes: state, desired, observed. Schema 1 had outcome, wanted and measured,
+ * and other words for three states. A record of schema 1 is still read, because an upgrade of the
+ * package on a running node finds the record of the older package.
  */
 #include <limits.h>
 #include <math.h>
@@ -18,7 +17,7 @@ enum { SCHEMA_OUTCOMES = 1, SCHEMA = 2 };
 
 /* --- texts and numbers ------------------------------------------------------------------- */
 
-/* NULL: there is no text. */
+/* NULL: no text. */
 static const char *text_in(const json_t *obj, const char *key)
 {
 	return json_string_value(json_object_get(obj, key));
@@ -126,7 +125,7 @@ static enum on_fail on_fail_in(const json_t *obj)
 /* The keys of a schema. */
 struct keys {
 	const char *state, *desired, *observed, *why;
-	bool flat_looks; /* each reading of a look is a key of the look itself */
+	bool flat_looks; /* a look has each of its readings as a key */
 };
 
 static const struct keys keys_now = {"state", "desired", "observed", "again_because", false};
@@ -137,7 +136,7 @@ static const struct {
 	enum change_state state;
 } outcomes[] = {{"pass", CHANGE_SAME}, {"broken", CHANGE_FAILED}, {"disturbed", CHANGE_INVALID}};
 
-/* What is no state was not measured. */
+/* An unknown state counts as not measured. */
 static enum change_state state_in(const json_t *obj, const struct keys *keys)
 {
 	enum change_state state = CHANGE_CANNOT_MEASURE;
@@ -169,7 +168,7 @@ static json_t *readings_to_json(const struct readings *r)
 	return obj;
 }
 
-/* The figures, and the names of those that nothing judged. */
+/* The figures, and the names of the figures without a threshold. */
 static void put_readings(json_t *obj, const struct readings *r)
 {
 	cleanup_strv struct strv told = {0};
@@ -198,7 +197,7 @@ static json_t *look_to_json(const struct look *look)
 	return obj;
 }
 
-/* obj: what put_readings() wrote to; readings: its figures. */
+/* obj: the object of put_readings(); readings: its figures. */
 static void readings_in(const json_t *obj, json_t *readings, struct readings *ret)
 {
 	cleanup_strv struct strv told = {0};
@@ -223,6 +222,46 @@ static struct look look_in(json_t *obj, const struct keys *keys)
 	return look;
 }
 
+/* When the first run began; of several runs each. */
+static void put_timings(json_t *obj, const struct measurement *m)
+{
+	json_t *list;
+
+	if (!m->timings.n)
+		return;
+	put_int(obj, "started_usec", m->timings.v[0].started);
+	if (m->timings.n == 1)
+		return;
+	list = json_array();
+	for (size_t i = 0; i < m->timings.n; i++)
+		json_array_append_new(list, json_pack("{s:I, s:I}", "started_usec",
+						      (json_int_t)m->timings.v[i].started,
+						      "duration_usec",
+						      (json_int_t)m->timings.v[i].duration));
+	json_object_set_new(obj, "timings", list);
+}
+
+static void add_timing(const json_t *obj, struct measurement *ret)
+{
+	struct timing t = {usec_in(obj, "started_usec"), usec_in(obj, "duration_usec")};
+
+	if (t.started)
+		vec_push(&ret->timings, t);
+}
+
+/* None in a record of a railhead that kept no beginnings. */
+static void timings_in(const json_t *obj, struct measurement *ret)
+{
+	const json_t *list = json_object_get(obj, "timings");
+
+	for (size_t i = 0; i < json_array_size(list); i++)
+		add_timing(json_array_get(list, i), ret);
+	if (ret->timings.n == 1) /* the duration of the measurement is that of its only run */
+		ret->duration = ret->timings.v[0].duration;
+	if (!ret->timings.n)
+		add_timing(obj, ret);
+}
+
 static json_t *measurement_to_json(const struct measurement *m)
 {
 	json_t *obj = json_object();
@@ -232,6 +271,7 @@ static json_t *measurement_to_json(const struct measurement *m)
 	put_text(obj, keys_now.state, state_name(m->state));
 	put_text(obj, keys_now.desired, m->wanted);
 	put_text(obj, keys_now.observed, m->measured);
+	put_timings(obj, m);
 	put_int(obj, "duration_usec", m->duration);
 	put_text(obj, "origin", m->origin);
 	put_text(obj, "on_fail", on_fail_name(m->on_fail));
@@ -272,6 +312,7 @@ static struct measurement measurement_in(const json_t *obj, const struct keys *k
 		.detail = json_incref(json_object_get(obj, "detail")),
 	};
 
+	timings_in(obj, &m);
 	readings_in(obj, json_object_get(obj, "readings"), &m.readings);
 	for (size_t i = 0; i < json_array_size(looks); i++)
 		vec_push(&m.looks, look_in(json_array_get(looks, i), keys));
@@ -606,7 +647,7 @@ static json_t *fault_to_json(const struct reason *reason)
 			 "reason", reason->text, "remedy", row->remedy);
 }
 
-/* The sentences, and the same with their codes. */
+/* The sentences, and again the sentences with their codes. */
 static void put_reasons(json_t *doc, const struct reasons *r)
 {
 	json_t *texts = json_array(), *faults = json_array();
@@ -617,12 +658,10 @@ static void put_reasons(json_t *doc, const struct reasons *r)
 			json_array_append_new(faults, fault_to_json(&r->list.v[i]));
 	}
 	json_object_set_new(doc, "reasons", texts);
-	if (json_array_size(faults))
-		json_object_set(doc, "faults", faults);
-	json_decref(faults);
+	json_object_set_new(doc, "faults", faults);
 }
 
-/* NULL: there is none. */
+/* NULL: not found. */
 static const json_t *fault_of_text(const json_t *faults, const char *text)
 {
 	for (size_t i = 0; i < json_array_size(faults); i++)
@@ -646,22 +685,25 @@ static void reasons_in(const json_t *doc, struct reasons *ret)
 	}
 }
 
+/* The same keys with each verdict and before the first one: readers can rely on them. */
 static void put_verdict(json_t *doc, const struct record *r)
 {
-	if (r->judged) {
-		put_text(doc, "verdict", verdict_name(r->verdict.kind));
-		json_object_set_new(doc, "admit", json_boolean(r->verdict.admit));
-		put_reasons(doc, &r->verdict.reasons);
-		put_texts_if(doc, "skipped", &r->verdict.skipped);
-		put_int(doc, "judged_usec", r->judged_at);
-	}
+	static const struct reasons none = {0};
+
+	json_object_set_new(doc, "verdict",
+			    r->judged ? json_string(verdict_name(r->verdict.kind)) : json_null());
+	json_object_set_new(doc, "admit", json_boolean(r->judged && r->verdict.admit));
+	put_reasons(doc, r->judged ? &r->verdict.reasons : &none);
+	put_texts(doc, "skipped", &r->verdict.skipped);
+	json_object_set_new(doc, "judged_usec",
+			    r->judged ? json_integer((json_int_t)r->judged_at) : json_null());
 	if (r->begun)
 		json_object_set_new(doc, "judging",
 				    json_pack("{s:I, s:i}", "since_usec", (json_int_t)r->begun_at,
 					      "begun", (int)r->begun));
 }
 
-/* A word that is not known is no verdict, and admits nothing. */
+/* An unknown word is not a verdict, and does not admit work. */
 static void verdict_in(const json_t *doc, struct record *r)
 {
 	const json_t *judging = json_object_get(doc, "judging");
@@ -701,8 +743,8 @@ json_t *record_to_json(const struct record *r)
 		json_object_set_new(doc, "numbers", numbers_to_json(&r->numbers));
 	if (r->devices.n)
 		put_devices(doc, r);
-	put_texts_if(doc, "warnings", &r->warnings);
-	put_texts_if(doc, "trends", &r->trends);
+	put_texts(doc, "warnings", &r->warnings);
+	put_texts(doc, "trends", &r->trends);
 	return doc;
 }
 

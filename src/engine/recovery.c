@@ -12,11 +12,11 @@
 #include "sys/uevent.h"
 
 enum {
-	/* Together below TimeoutStartSec of railhead-device@.service. */
-	LOCK_WAIT_US = 660 * 1000000, /* behind the one that does all, or behind a gate */
+	/* The sum is below TimeoutStartSec of railhead-device@.service. */
+	LOCK_WAIT_US = 660 * 1000000, /* behind the run that handles all losses, or behind a gate */
 	APPLY_US = 150 * 1000000,
-	CHECKS_WAIT_US = 30 * 1000000, /* a port trains its link anew */
-	ROUNDS = 6, /* of one run; what is lost again after that has its events */
+	CHECKS_WAIT_US = 30 * 1000000, /* a port trains its link again */
+	ROUNDS = 6,		       /* of one run; later losses have their own events */
 };
 
 struct device_run {
@@ -25,7 +25,7 @@ struct device_run {
 	struct record *record;
 	struct watch watch;
 	struct flow flow;
-	struct reasons failures; /* of this run: ID and reason of what could not be applied */
+	struct reasons failures; /* of this run: id and reason of each failed change */
 };
 
 static void broken(struct device_run *d, const struct err *err)
@@ -69,7 +69,7 @@ static bool is_on_bus(const struct root *root, const struct watched *w)
 	return root_exists(root, "/sys/bus/pci/devices/%s", w->addr);
 }
 
-/* Which fault a lost one is, and what is to be done. */
+/* The fault of a lost function, and the remedy. */
 struct loss {
 	enum fault fault;
 	const char *next;
@@ -164,7 +164,7 @@ static bool none_is_coming(void *arg)
 	return !any_in(d, WATCHED_COMING);
 }
 
-/* Returns how long it has waited, as run_wait_devices() does. */
+/* Returns the time of waiting, as run_wait_devices() does. */
 static uint64_t wait_for_coming(struct device_run *d, const struct run *run)
 {
 	uint64_t started = clock_usec();
@@ -178,7 +178,9 @@ static uint64_t wait_for_coming(struct device_run *d, const struct run *run)
 	return clock_usec() - started;
 }
 
-/* One that comes and goes would have the node ready and not ready for ever. */
+/*
+ * A flapping function is left alone, because it would make the node ready and not ready for ever.
+ */
 static void leave_flapping(struct device_run *d)
 {
 	struct err err = {0};
@@ -196,7 +198,7 @@ static void leave_flapping(struct device_run *d)
 		d->watch.list.v[i].tried |= d->watch.list.v[i].flapping;
 }
 
-/* Whether one of its own changes failed; keeps the reasons. */
+/* Whether a change of the function failed; keeps the reasons. */
 static bool failed(struct device_run *d, const struct run *run, const struct watched *w)
 {
 	size_t before = d->failures.list.n;
@@ -231,7 +233,7 @@ static void note_back(struct device_run *d, const struct run *run, struct watche
 	}
 }
 
-/* Those that are complete; their state must be of now. */
+/* Applies the profile to the complete functions; their state must be up to date. */
 static void apply_back(struct device_run *d, struct run *run)
 {
 	uint64_t deadline = clock_usec() + APPLY_US;
@@ -249,7 +251,7 @@ static void apply_back(struct device_run *d, struct run *run)
 		run_end_at(&d->of->end, END_FAILED);
 }
 
-/* Something was lost. Returns false if nothing more can be done now. */
+/* Handles losses. Returns false if nothing more can be done now. */
 static bool bring_back(struct device_run *d)
 {
 	struct verdict v = {0};
@@ -316,7 +318,9 @@ static void judge_again(struct device_run *d)
 	run_close(&run);
 }
 
-/* A device may have been reset without being made anew: do its own values hold? */
+/*
+ * A device may have been reset without its directories being made again, so its values are checked.
+ */
 static bool values_hold(struct device_run *d, struct watched *w)
 {
 	bool hold = true;
@@ -367,7 +371,7 @@ static void rounds(struct device_run *d, struct watched *asked)
 		} else if (round > 0 || !asked || values_hold(d, asked)) {
 			remember_gained(d);
 			return;
-		} /* else it is lost now, and the next round does it */
+		} /* else the device is lost now, and the next round handles it */
 	}
 }
 
@@ -376,7 +380,7 @@ static void run_locked(struct device_run *d)
 	enum flow_state was = flow_state(d->record);
 	struct watched *asked = watch_find(&d->watch, d->of->device);
 
-	/* What is missing then is the gate's to say, or a stage's that is still to come. */
+	/* Before the gate has judged, the gate or a later stage reports missing devices. */
 	if (flow_find(FLOW_DEVICE, was)->acts & FLOW_REFUSES) {
 		d->of->end = END_REFUSED;
 		return;
@@ -407,7 +411,7 @@ void recovery_run(struct recovery *r)
 	status_load(r->root, &r->status);
 	watch_load(r->root, &d.watch);
 	run_locked(&d);
-	/* Nobody else would look again in this boot. */
+	/* Nothing else would look again in this boot. */
 	if (r->end == END_BROKEN && r->unit && !r->status.record.verdict.admit &&
 	    service_retry(r->root, true, &err) < 0)
 		r->complain(err.text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Opening a run: mode of the boot, survey, match, freeze, plan. */
+/* Opens a run: mode of the boot, survey, match, freeze, plan. */
 #include "engine/run.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static bool may_run(struct run *run)
 	case BOOT_SPECIAL:
 		break;
 	}
-	say(run, RUN_SPECIAL, FAULT_BOOT_SPECIAL, why ? why : "this is no normal boot");
+	say(run, RUN_SPECIAL, FAULT_BOOT_SPECIAL, why ? why : "this is not a normal boot");
 	return false;
 }
 
@@ -108,7 +108,7 @@ static void make_plan(struct run *run)
 		unfit(run, &why);
 }
 
-/* A unit runs elsewhere. */
+/* A unit runs in another directory. */
 static char *absolute(const char *arg)
 {
 	char *path = profile_is_name(arg) ? NULL : realpath(arg, NULL);
@@ -171,7 +171,7 @@ static int choose(struct run *run, struct err *err)
 	return 0;
 }
 
-/* Policy that can't be read is not guessed: what writes or judges stops here. */
+/* Unreadable policy stops every run that writes or judges, because policy must not be guessed. */
 static bool site_is_sound(struct run *run)
 {
 	site_load(run->root, &run->site, &run->diags);
@@ -194,10 +194,10 @@ static int survey(struct run *run, struct err *err)
 
 struct node run_take_survey(struct run *run)
 {
-	struct node taken = run->node;
+	struct node moved = run->node;
 
 	run->node = (struct node){0};
-	return taken;
+	return moved;
 }
 
 int run_open(const struct root *root, const struct run_options *opt, struct run *ret,
@@ -215,12 +215,12 @@ int run_open(const struct root *root, const struct run_options *opt, struct run 
 		return r;
 	ret->acs = acs_new(root);
 	sound = site_is_sound(ret);
-	/* A plan may be looked at anywhere; only what could write asks first. */
+	/* A plan may be made anywhere; only runs that could write check the mode. */
 	if (opt->freeze != FREEZE_IGNORE && !may_run(ret))
 		return 0;
 	if (!sound)
 		return 0;
-	diags_free(&ret->diags); /* of a file that only what writes must obey */
+	diags_free(&ret->diags); /* of a file that binds only runs that write */
 	r = choose(ret, err);
 	if (r < 0)
 		run_close(ret);
@@ -275,8 +275,8 @@ void run_verdict(const struct run *run, struct verdict *ret)
 	if (ret->admit)
 		reasons_add(&ret->reasons, fault,
 			    run->status == RUN_OFF
-				    ? "railhead.conf admits work all the same (admit_off)"
-				    : "railhead.conf admits work all the same (admit_none)");
+				    ? "railhead.conf still admits work (admit_off)"
+				    : "railhead.conf still admits work (admit_none)");
 	for (size_t i = 0; run->status == RUN_INVALID && i < diags->list.n; i++) {
 		cleanup_free char *line = diag_format(&diags->list.v[i]);
 

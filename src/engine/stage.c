@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One loop over one list: look at all, then set what differs, phase by phase. Inside a
- * phase every lane has at most one change under way; a change whose set may block runs in
- * a worker. A converged stage looks and is done: it writes nothing and forks nothing.
+ * One loop over one list: look at every change, then set those that differ, phase by phase. In a
+ * phase every lane runs at most one change at a time; a change whose set may block runs in a
+ * worker. A converged stage only looks: it writes nothing and forks nothing.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,16 +18,16 @@
 #include "sys/waiting.h"
 
 enum {
-	PARALLEL = 32,	/* workers sleep in the kernel; more than the CPUs is right */
-	POOL_MAX = 256, /* whatever a profile asks: descriptors and processes are finite */
+	PARALLEL = 32,	/* may exceed the number of CPUs, because workers sleep in the kernel */
+	POOL_MAX = 256, /* an upper limit, because descriptors and processes are finite */
 	SPARE_FILES = 32,
 	DEFAULT_MS = 20000,
 	/*
-	 * From a set's deadline until its worker is given up: its own words say more, and on busy
-	 * CPUs it comes late to say them.
+	 * From a set's deadline until its worker is abandoned: the worker's own error tells more,
+	 * and is late on busy CPUs.
 	 */
 	GRACE_US = 2000000,
-	/* Events come in bursts: between two looks at what completes. */
+	/* Between two looks at completing sets, because events come in bursts. */
 	BURST_US = 10000,
 };
 
@@ -48,8 +48,8 @@ static void fail(struct change *c, const char *text)
 }
 
 /*
- * A driver or kernel may lack what is optional, and no more: a value that it rejects has been
- * looked for and not been got.
+ * An optional change is forgiven only if the driver or kernel lacks it: a rejected value is a
+ * failure.
  */
 static bool is_forgiven(const struct change *c, int code)
 {
@@ -61,16 +61,16 @@ static void fail_by(struct change *c, const struct err *err)
 	fail(c, err->text);
 	if (is_forgiven(c, err->code))
 		c->state = CHANGE_UNSUPPORTED;
-	/* What could not be looked at has not been seen to be wrong. */
+	/* A change that could not be looked at is not known to be wrong. */
 	if (err->fault || c->kind == &kind_check)
 		c->fault = err->fault ? err->fault : FAULT_GATE_CANNOT_LOOK;
 	if (err->code != -ELIBACC)
 		return;
 	c->fault = FAULT_HOST_LIBRARY;
-	c->state = CHANGE_FAILED; /* that says nothing of the node */
+	c->state = CHANGE_FAILED; /* the error tells nothing about the node */
 }
 
-/* By the value that was found, and what the look has said of it. */
+/* Fails the change, with the value found and the reason of the look. */
 static void fail_reading(struct change *c, const char *before, const char *after)
 {
 	char text[ERR_TEXT_MAX];
@@ -101,14 +101,16 @@ static void wait_for(struct change *c, const struct change *on, bool remade)
 	if (!on || !undone(on) ||
 	    !(c->state == CHANGE_DIFFERS || (c->state == CHANGE_SAME && remade)))
 		return;
-	/* Arguments that only the next boot lacks are no excuse for this one. */
+	/* Arguments that only the next boot lacks do not excuse a difference in this boot. */
 	if (on->kind == &kind_bootenv && !on->reboot)
 		return;
 	c->state = CHANGE_WAITS;
 	change_reason(c, "waits for %s", on->id);
 }
 
-/* A change can't hold before those it waits for: that is no difference of its own. */
+/*
+ * A change can't hold before the changes it waits for, so its difference is not a separate fault.
+ */
 static void judge_waiting(const struct run *run, struct change *c)
 {
 	wait_for(c, find(run, c->waits_for), c->remade);
@@ -121,7 +123,7 @@ static void look(const struct run *run, const struct kind_ctx *ctx, struct chang
 	struct err err = {0};
 	int r;
 
-	/* A temporary value is wanted only while its change is still to be done. */
+	/* A temporary value is wanted only while its change has yet to be done. */
 	if (main && !undone(main)) {
 		c->state = CHANGE_SAME;
 		change_observe(c, "not needed");
@@ -136,7 +138,7 @@ static void look(const struct run *run, const struct kind_ctx *ctx, struct chang
 		fail(c, c->withheld);
 		c->reboot = false;
 	}
-	if (c->state == CHANGE_SAME) { /* why it did not hold before is past */
+	if (c->state == CHANGE_SAME) { /* the earlier reason is out of date */
 		free(c->reason);
 		c->reason = NULL;
 	}
@@ -144,14 +146,14 @@ static void look(const struct run *run, const struct kind_ctx *ctx, struct chang
 
 bool run_covers(const struct change *c, unsigned int stages, enum stage running)
 {
-	/* What was absent in early is looked for again once devices are there. */
+	/* Changes that were absent in early are looked for again when devices exist. */
 	return stages & STAGES(c->stage) ||
 	       (c->late && running == STAGE_DEVICES && stages & STAGES(STAGE_DEVICES));
 }
 
 /*
- * What may come late is not there in stage early, and is waited for. Where no change is left that
- * could make it, it does not come.
+ * A late change may be absent in stage early, and waits. If no change is left that could create its
+ * target, the target will not come.
  */
 static void look_for_the_late(struct run *run, unsigned int stages)
 {
@@ -197,15 +199,15 @@ struct phase_run {
 	uint64_t deadline;
 	const struct sink *sink;
 	struct jobs jobs;	   /* in list order */
-	struct jobs running;	   /* those in a worker, at most `pool` */
+	struct jobs running;	   /* jobs in a worker, at most `pool` */
 	size_t pool;		   /* POOL_MAX, or as many as the machine's limits allow */
-	struct jobs completing;	   /* those whose set has returned, and is not complete */
-	int uevents;		   /* while there are such; -1 else, or without events */
-	int pause_ms;		   /* until the next look at them, if no event comes */
-	uint64_t looked;	   /* when the last look at them was */
-	uint64_t line_moved;	   /* when the last change that queues came back; 0: none has */
-	VEC(const char *) touched; /* lanes in which something was set, well or not */
-	bool wrote;		   /* something was set in any lane, well or not */
+	struct jobs completing;	   /* jobs whose set has returned, but is not complete */
+	int uevents;		   /* open while completing has jobs; -1: closed, or no events */
+	int pause_ms;		   /* until the next look at completing, without an event */
+	uint64_t looked;	   /* time of the last look at completing */
+	uint64_t line_moved;	   /* time of the last return of a change that queues; 0: none */
+	VEC(const char *) touched; /* lanes in which a set was tried */
+	bool wrote;		   /* a set was tried in any lane */
 };
 
 static void tell(const struct phase_run *p, const struct change *c)
@@ -215,14 +217,14 @@ static void tell(const struct phase_run *p, const struct change *c)
 }
 
 /*
- * After a set that returned success: the machine, not our belief, says what is there. held: it has
- * read as wanted since.
+ * After a successful set, reads the machine instead of trusting the set. held: the target has had
+ * the wanted value since the set.
  */
 static void read_back(struct phase_run *p, struct change *c, bool held)
 {
 	struct err err = {0};
 
-	if (c->while_id) { /* it is to be overwritten by the steady value anyway */
+	if (c->while_id) { /* the steady value will overwrite this value */
 		c->state = CHANGE_SET;
 		return;
 	}
@@ -234,14 +236,14 @@ static void read_back(struct phase_run *p, struct change *c, bool held)
 		c->state = CHANGE_SET;
 	} else if (c->state != CHANGE_FAILED &&
 		   !(c->state == CHANGE_WAITS &&
-		     c->kind->begins)) { /* a look that fails it has said why */
+		     c->kind->begins)) { /* a look that fails the change has set a reason */
 		fail_reading(c, "was set, but reads back", "");
 		if (held)
 			c->fault = FAULT_HOST_UNDONE;
 	}
 }
 
-/* Its set, or its end, was well or not: what the machine has is read already. */
+/* Ends a job after success or failure; the machine has been read already. */
 static void conclude(struct phase_run *p, struct job *job)
 {
 	job->done = true;
@@ -257,14 +259,16 @@ static void finish(struct phase_run *p, struct job *job, int result, struct err 
 		fail_by(c, err);
 	else
 		read_back(p, c, false);
-	/* Netlink, modules and mounts speak to this machine only, never to a tree below
-	 * --root: that is no fault of what the profile asks. */
+	/*
+	 * Netlink, modules and mounts reach only this machine, not a tree below --root; the profile
+	 * is not at fault.
+	 */
 	if (result == -EOPNOTSUPP && !p->run->root->live)
 		c->state = CHANGE_UNSUPPORTED;
 	conclude(p, job);
 }
 
-/* In the lane itself, or in the one that it is below: that of a VF's PF. */
+/* A set was tried in the lane itself, or (for the lane of a VF) in the lane of the PF. */
 static bool touched(const struct phase_run *p, const char *lane)
 {
 	for (size_t i = 0; i < p->touched.n; i++) {
@@ -282,8 +286,8 @@ static enum phase phase_of(const struct change *c, enum stage stage)
 }
 
 /*
- * Files of a late pattern may have come since the first look: of netdevs of VFs made since, of
- * drivers that stage early has loaded. A line that failed in stage early has its turn in devices.
+ * Files of a late pattern may have appeared since the first look, for netdevs of new VFs or drivers
+ * loaded by stage early. A change that failed in stage early is tried again in devices.
  */
 static bool may_match_more(const struct phase_run *p, const struct change *c)
 {
@@ -292,8 +296,8 @@ static bool may_match_more(const struct phase_run *p, const struct change *c)
 }
 
 /*
- * What differed, or waited, at the first look. And what a set of an earlier phase may have
- * undone: in its own lane, as unbinding a VF undoes its driver, or in that of the PF.
+ * Changes that differed or waited at the first look, and changes that a set of an earlier phase may
+ * have undone: in the same lane (unbinding a VF undoes its driver) or in the lane of the PF.
  */
 static bool to_be_done(const struct phase_run *p, const struct change *c)
 {
@@ -301,7 +305,10 @@ static bool to_be_done(const struct phase_run *p, const struct change *c)
 	       (c->state == CHANGE_SAME && (c->steady || touched(p, c->lane)));
 }
 
-/* What a change before it in its lane, in this phase, may undo; looked at again in its turn. */
+/*
+ * A change that an earlier change of its lane in this phase may undo; it is looked at again in its
+ * turn.
+ */
 static bool comes_after(const struct phase_run *p, const struct change *c)
 {
 	for (size_t i = 0; c->state == CHANGE_SAME && *c->lane && i < p->jobs.n; i++)
@@ -312,12 +319,12 @@ static bool comes_after(const struct phase_run *p, const struct change *c)
 
 static bool too_late(struct phase_run *p, struct change *c)
 {
-	/* A steady value is one quick write, and must not be left undone. */
+	/* A steady value is set even after the deadline, because it is one quick write. */
 	if (clock_usec() < p->deadline || c->steady)
 		return false;
 	change_reason(c, "not begun: the stage's deadline was reached");
 	c->fault = FAULT_GATE_STAGE_TIME;
-	c->state = CHANGE_FAILED; /* optional or not: nobody has tried */
+	c->state = CHANGE_FAILED; /* even if optional, because nothing was tried */
 	tell(p, c);
 	return true;
 }
@@ -333,14 +340,14 @@ static bool is_void(struct phase_run *p, struct change *c, const struct change *
 	return true;
 }
 
-/* Returns true if the change needs no set (any more), and says why where it can't have one. */
+/* Returns true if the change needs no set (any more), with a reason if a set is impossible. */
 static bool settled(struct phase_run *p, struct change *c)
 {
 	if (is_void(p, c, find(p->run, c->waits_for)))
 		return true;
 	if (undone(c) && too_late(p, c))
 		return true;
-	look(p->run, &p->ctx, c); /* an earlier phase may have changed what is there */
+	look(p->run, &p->ctx, c); /* an earlier phase may have changed the value */
 	if (hopeless(c))
 		tell(p, c);
 	if (c->state == CHANGE_DIFFERS && is_void(p, c, find(p->run, c->needs)))
@@ -355,7 +362,7 @@ static int set_in_worker(void *arg, struct err *err)
 	return job->c->kind->set(&job->ctx, job->c, err);
 }
 
-/* When a set is over its time that begins at that moment. */
+/* The deadline of a set that begins at that moment. */
 static uint64_t deadline_from(const struct phase_run *p, const struct change *c, uint64_t begin)
 {
 	uint64_t deadline = begin + (c->deadline_ms ? c->deadline_ms : DEFAULT_MS) * 1000ULL;
@@ -372,7 +379,8 @@ static void start_worker(struct phase_run *p, struct job *job)
 	r = worker_start(&job->worker, set_in_worker, job, job->ctx.deadline + GRACE_US, &err);
 	if (r == 0)
 		vec_push(&p->running, job);
-	else if (p->running.n) /* no more processes: its turn comes when one has ended */
+	else if (p->running.n) /* the limit of processes is reached: the job runs when another has
+				  ended */
 		p->pool = p->running.n;
 	else
 		finish(p, job, r, &err);
@@ -394,7 +402,7 @@ static void begin(struct phase_run *p, struct job *job)
 	c->started = clock_usec();
 	c->written = 0;
 	p->wrote = true;
-	if (*c->lane && !touched(p, c->lane)) /* the stage's own lane joins nothing */
+	if (*c->lane && !touched(p, c->lane)) /* the stage's own lane is not recorded */
 		vec_push(&p->touched, c->lane);
 	if (c->kind->blocks) {
 		start_worker(p, job);
@@ -405,7 +413,7 @@ static void begin(struct phase_run *p, struct job *job)
 	finish(p, job, r, &err);
 }
 
-/* The first change of each lane that is not done may begin, if the pool has room. */
+/* The next job: the first unfinished change of a lane may begin if the pool has room. */
 static struct job *next_job(struct phase_run *p)
 {
 	if (p->running.n >= p->pool)
@@ -430,7 +438,7 @@ static void give_up(struct phase_run *p, struct job *job)
 	cleanup_str struct str where = {0}, text = {0};
 	struct err *err = &job->worker.err;
 
-	overdue_explain(p->run->root, &p->jobs, job, &where); /* while it is there */
+	overdue_explain(p->run->root, &p->jobs, job, &where); /* before the worker is killed */
 	worker_abandon(&job->worker);
 	str_addf(&text, "setting %s (%s): %s%s", job->c->target, job->c->desired, err->text,
 		 str_get(&where));
@@ -438,7 +446,7 @@ static void give_up(struct phase_run *p, struct job *job)
 	err_fault(err, err->code, FAULT_KERNEL_STUCK);
 }
 
-/* One that is over its deadline may only have stood in line: then its turn is what counts. */
+/* A job may pass its deadline only because it queued: then its time counts from its turn. */
 static bool has_more_time(const struct phase_run *p, struct job *job)
 {
 	uint64_t deadline = deadline_from(p, job->c, p->line_moved) + GRACE_US;
@@ -451,7 +459,7 @@ static bool has_more_time(const struct phase_run *p, struct job *job)
 
 /* --- sets that complete by themselves ------------------------------------------------------- */
 
-/* False: it is not complete yet. */
+/* False: not complete yet. */
 static bool completes(struct phase_run *p, struct job *job)
 {
 	struct err err = {0};
@@ -472,7 +480,7 @@ static bool completes(struct phase_run *p, struct job *job)
 	return true;
 }
 
-/* The set of that job has returned, well or not. */
+/* The set of the job has returned, with success or an error. */
 static void take_result(struct phase_run *p, struct job *job)
 {
 	if (job->worker.result < 0 || !job->c->kind->complete) {
@@ -480,7 +488,7 @@ static void take_result(struct phase_run *p, struct job *job)
 		return;
 	}
 	if (p->uevents < 0)
-		p->uevents = uevent_open(); /* before the look: what comes from here on wakes us */
+		p->uevents = uevent_open(); /* before the look, so that later events wake us */
 	if (completes(p, job))
 		return;
 	job->completing = true;
@@ -500,7 +508,7 @@ static void look_at_completing(struct phase_run *p)
 	p->looked = clock_usec();
 }
 
-/* Until when an event or a worker is waited for before those that complete are looked at. */
+/* The time until which to wait for an event or a worker before the next look at completing sets. */
 static uint64_t next_look(const struct phase_run *p)
 {
 	uint64_t next = p->completing.n ? clock_usec() + (uint64_t)p->pause_ms * 1000 : UINT64_MAX;
@@ -518,7 +526,7 @@ static void show_completing(const struct phase_run *p)
 	waiting_for(first->c->id, p->completing.n - 1, first->c->started, first->ctx.deadline, 0);
 }
 
-/* An event has come, or the time for a look. */
+/* An event has come, or the time of the next look. */
 static void wait_burst(struct phase_run *p)
 {
 	uint64_t now = clock_usec();
@@ -531,8 +539,8 @@ static void wait_burst(struct phase_run *p)
 }
 
 /*
- * Waits for one of the running workers, and only for those: a phase may have more changes
- * than poll(2) takes descriptors (RLIMIT_NOFILE). Or for an event that may complete a set.
+ * Waits for one of the running workers, and only for these, because a phase may have more changes
+ * than poll(2) accepts descriptors (RLIMIT_NOFILE); or for an event that may complete a set.
  */
 static void wait_one(struct phase_run *p)
 {
@@ -551,7 +559,7 @@ static void wait_one(struct phase_run *p)
 		return;
 	}
 	job = p->running.v[i < 0 ? 0 : i];
-	/* If poll(2) itself failed, nothing can be known of this one any more. */
+	/* If poll(2) itself failed, the state of this worker can't be known any more. */
 	if (i >= 0 && has_more_time(p, job))
 		return;
 	p->running.v[i < 0 ? 0 : i] = p->running.v[--p->running.n];
@@ -587,7 +595,7 @@ static void run_jobs(struct phase_run *p)
 	p->uevents = -1;
 }
 
-/* What has failed at its first look, and is not looked at again in its phase. */
+/* Reports changes that failed at their first look and are not looked at again in their phase. */
 static void tell_hopeless(struct phase_run *p, unsigned int stages, bool late)
 {
 	for (size_t i = 0; i < p->run->plan.list.n; i++) {
@@ -606,7 +614,7 @@ static bool was_set_in(const struct phase_run *p, const struct change *c, unsign
 	       c->state == CHANGE_SET && c->kind->after;
 }
 
-/* What kinds have to tell others once a phase; the last change of a kind fails where that does. */
+/* Calls after() of the kinds, once for a phase; if it fails, the last change of the kind fails. */
 static void end_phase(struct phase_run *p, unsigned int stages, enum phase phase)
 {
 	VEC(const struct kind *) told = {0};
@@ -650,14 +658,14 @@ static void run_phase(struct phase_run *p, unsigned int stages, enum phase phase
 	end_phase(p, stages, phase);
 }
 
-/* Looked at again at the end of a stage that wrote: another change may have undone it. */
+/* Looks again at the end of a stage that wrote, because another change may have undone this one. */
 static void look_again(struct phase_run *p, struct change *c)
 {
 	look(p->run, &p->ctx, c);
 	if (!undone(c))
 		return;
-	if (c->late && p->stage == STAGE_EARLY) { /* a file that came too late for its phase */
-		change_reason(c, "differs by now; set once devices are up");
+	if (c->late && p->stage == STAGE_EARLY) { /* the file appeared after its phase */
+		change_reason(c, "differs now; will be set when devices are up");
 		c->state = CHANGE_WAITS;
 		return;
 	}
@@ -667,9 +675,9 @@ static void look_again(struct phase_run *p, struct change *c)
 }
 
 /*
- * What a stage reports is true at its end. What was set must still hold, and what was as
- * wanted is looked at again if anything was set. What waited for a device in vain has failed
- * if that device has left the bus meanwhile.
+ * A stage reports the state at its end. Changes that were set must still hold, and changes that
+ * held are looked at again if the stage set anything. A change that waited in vain for a device
+ * fails if the device has left the bus meanwhile.
  */
 static void check_again(struct phase_run *p, unsigned int stages)
 {
@@ -693,7 +701,7 @@ static void check_again(struct phase_run *p, unsigned int stages)
 	}
 }
 
-/* A pipe for each, and some descriptors for who starts and looks. */
+/* A pipe for each worker, and some descriptors for the starting process and for looks. */
 static size_t pool_size(void)
 {
 	struct rlimit files;

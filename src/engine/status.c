@@ -20,7 +20,7 @@ static bool has_ready_file(const struct root *root)
 	return root_exists(root, STATE_DIR "/" READY_FILE);
 }
 
-/* The one who withdrew readiness, or was to give it, did not come to the record. */
+/* The process that withdrew readiness, or had to grant it, died before it wrote the record. */
 static void forget_claim(struct status *s)
 {
 	struct record *r = &s->record;
@@ -30,9 +30,10 @@ static void forget_claim(struct status *s)
 	record_end_admission(r);
 	if (!r->verdict.admit)
 		return;
-	text = xasprintf("the verdict was '%s', and " STATE_DIR "/" READY_FILE
-			 " is not there: a judgement began, or did not end; run `railhead gate`",
-			 verdict_name(r->verdict.kind));
+	text = xasprintf(
+		"the verdict was '%s', and " STATE_DIR "/" READY_FILE
+		" is missing: a judgement has begun, or was interrupted; run `railhead gate`",
+		verdict_name(r->verdict.kind));
 	record_set_simple(r, VERDICT_LAPSED, FAULT_GATE_UNFINISHED, text);
 }
 
@@ -114,7 +115,7 @@ int status_withdraw(const struct root *root, struct status *s, struct err *err)
 	return state_remove(root, READY_FILE, err);
 }
 
-/* What is over, or moot, is not told for ever. */
+/* Drops an admission that is over or moot, so that readers do not see it for ever. */
 static void drop_admission(struct record *r)
 {
 	if (r->verdict.admit || !record_is_let_in(r))
@@ -129,7 +130,7 @@ static char *ready_text(const struct record *r)
 			 by_hand ? by_hand : "", by_hand ? "\n" : "");
 }
 
-/* A claim that could not be taken back is for who reads the record, too. */
+/* Readers of the record must also learn of a claim that could not be withdrawn. */
 static void set_warnings(struct status *s)
 {
 	strv_free(&s->record.warnings);
@@ -184,6 +185,7 @@ int status_admit(const struct root *root, struct status *s, struct err *err)
 	if (r == 0)
 		tell(root, s, true);
 	else
-		status_withdraw(root, s, NULL); /* an old one may be there: admitted by hand */
+		status_withdraw(root, s,
+				NULL); /* an old ready file may exist, of an admission by hand */
 	return r;
 }

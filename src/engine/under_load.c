@@ -10,10 +10,10 @@ bool under_load_is(const struct reason *r)
 	return strstr(r->text, JUDGED_UNDER_LOAD) || strstr(r->text, SINCE_THE_LOAD);
 }
 
-/* The change that the reason, "ID: ...", is of. */
+/* Whether the change of the reason "ID: ..." holds now. */
 static bool holds_now(const struct run *run, const struct reason *r)
 {
-	const char *end = strstr(r->text, ": "); /* an address has colons, too */
+	const char *end = strstr(r->text, ": "); /* ": ", because an address contains colons */
 	cleanup_free char *id = xstrndup(r->text, end ? (size_t)(end - r->text) : 0);
 	const struct change *c = plan_find(&run->plan, id);
 
@@ -22,10 +22,10 @@ static bool holds_now(const struct run *run, const struct reason *r)
 
 void under_load_keep(const struct record *record, const struct run *run, struct verdict *v)
 {
-	const struct reasons *said = &record->verdict.reasons;
+	const struct reasons *recorded = &record->verdict.reasons;
 
-	for (size_t i = 0; i < said->list.n; i++) {
-		const struct reason *r = &said->list.v[i];
+	for (size_t i = 0; i < recorded->list.n; i++) {
+		const struct reason *r = &recorded->list.v[i];
 
 		if (!strstr(r->text, JUDGED_UNDER_LOAD) || !holds_now(run, r))
 			continue;

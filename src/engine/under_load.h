@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the load of the gate's benchmarks brought out. A later look of the boot has no load and does
- * not find it again, be it a retry of the gate, a recheck, or the gate of the next boot that takes
- * the figures over.
+ * Faults that appeared under the load of the gate's benchmarks. Later looks run without that load
+ * and do not find them again: a retry of the gate, a recheck, or the gate of the next boot if it
+ * reuses the figures.
  */
 #pragma once
 
 #include "engine/record.h"
 
-/* In the reason of a change that is of_load; of one that is not, and held before the load. */
+/* In the reason of a change that is of_load. */
 #define JUDGED_UNDER_LOAD "the load was that of the benchmarks"
+/* In the reason of a change that is not of_load, and held before the load. */
 #define SINCE_THE_LOAD "so since the load of the benchmarks"
 
-/* Whether the reason is of something that a load brought out. */
+/* Whether a load caused the reason. */
 bool under_load_is(const struct reason *r);
 /*
- * Adds the reasons of the recorded verdict that kept no work out, and that the looks of the run
- * cannot have found.
+ * Adds those reasons of the recorded verdict that kept no work out and that the looks of the run
+ * could not find.
  */
 void under_load_keep(const struct record *r, const struct run *run, struct verdict *v);

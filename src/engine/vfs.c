@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* The work of a PF in the list; a new one at its end if there is none. */
+/* The work of a PF in the list; adds it at the end if it is missing. */
 static struct vfs_work *work_of(struct vfs_works *works, const char *pf)
 {
 	for (size_t i = 0; i < works->list.n; i++)
@@ -42,11 +42,13 @@ static bool was_worked_on(const struct vfs_work *work)
 
 /* --- the time line --------------------------------------------------------------------------- */
 
-/* Parts of the work of one PF. Those of its changes, by their phases, have two names where the
- * kernel's own part and the waiting behind it are told apart. */
+/*
+ * The parts of the work of one PF, by the phases of its changes. A part has two names if the
+ * kernel's own work and the waiting after it are shown separately.
+ */
 static const struct {
 	enum phase phase;
-	const char *name, *behind; /* behind: from the last write on */
+	const char *name, *behind; /* behind: the part after the last write */
 } parts[] = {
 	{PHASE_LINK_UP, "link_up", NULL},      {PHASE_ESWITCH, "eswitch", NULL},
 	{PHASE_NUMVFS, "numvfs", "vfs_seen"},  {PHASE_VF_ESWITCH, "eswitch", NULL},
@@ -55,7 +57,7 @@ static const struct {
 };
 
 struct span {
-	uint64_t from, to; /* clock_usec(); to 0: nothing was done */
+	uint64_t from, to; /* clock_usec(); to 0: no work */
 };
 
 static void widen(struct span *span, uint64_t from, uint64_t to)

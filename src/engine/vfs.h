@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How long the VFs of each PF took in a stage that made or bound some.
+ * The time that the VFs of each PF took in a stage that made or bound VFs.
  *
- * The time line has the parts of the work that there were, in their order, from the first change of
- * a part to the end of its last, since the stage began:
+ * The time line lists the parts of the work in their order. A part lasts from the begin of its
+ * first change to the end of its last change, counted from the begin of the stage:
  *
  *	link_up	     the PF's link
- *	eswitch	     its mode
+ *	eswitch	     the PF's eswitch mode
  *	numvfs	     the kernel makes the VFs, or waits in line to
- *	vfs_seen     their links are there, and the module of their driver
- *	addresses    what the PF sets for them
+ *	vfs_seen     the links of the VFs are there, and the module of their driver
+ *	addresses    the settings that the PF makes for the VFs
  *	bind	     the kernel probes their driver
  *	ready	     their netdevs and RDMA devices are there, and udev has named them
  *	mtu	     of their netdevs
- *	look_again   all changes of the stage, by what is there at its end
+ *	look_again   the second look at all changes of the stage, at its end
  */
 #pragma once
 
@@ -25,7 +25,7 @@ struct vfs_part {
 	uint64_t from, to; /* since the stage began */
 };
 
-/* Of one PF. Its times hold what was spent in line or waiting for events, too. */
+/* One PF. The times include waiting for locks and events. */
 struct vfs_work {
 	char *pf;
 	unsigned int vfs, bound, failed;
@@ -39,7 +39,7 @@ struct vfs_works {
 	VEC(struct vfs_work) list; /* by PF */
 };
 
-/* Empty if the stage had none to make or bind. */
+/* Empty if the stage had no VFs to make or bind. */
 void vfs_works_find(const struct run *run, unsigned int stages, const struct stage_result *result,
 		    struct vfs_works *ret);
 void vfs_works_free(struct vfs_works *works);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a stage waits for before it plans: devices that are still probing. */
+/* Waits before planning a stage for devices that are still probing. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -11,13 +11,13 @@
 #include "sys/uevent.h"
 #include "sys/waiting.h"
 
-enum { WAIT_US = 30 * 1000000 }; /* for the devices of a set that does not say */
+enum { WAIT_US = 30 * 1000000 }; /* default for a set */
 
 struct devices_wait {
 	const struct root *root;
 	const struct profile *profile;
 	uint64_t started;
-	bool every; /* also sets that have waited their time */
+	bool every; /* also sets whose time of waiting is over */
 	struct str missing;
 };
 
@@ -50,7 +50,7 @@ static void missing_of_set(const struct root *root, const struct device_set *set
 
 /* --- how long for ----------------------------------------------------------------------- */
 
-/* Its own `wait`, or that of the narrowest wider set that has one. */
+/* The `wait` of the set, or of the narrowest wider set that has one. */
 static uint64_t wait_of(const struct profile *profile, const char *name)
 {
 	const struct ynode *sriov = profile_section(profile, "sriov");
@@ -70,7 +70,7 @@ static uint64_t wait_of(const struct profile *profile, const char *name)
 	return WAIT_US;
 }
 
-/* Only sets that a section acts on: an unused GPU driver is no reason to wait. */
+/* Only sets that a section uses: an unused GPU driver is not worth waiting for. */
 static bool acts_on(const struct profile *profile, const char *set)
 {
 	for (const struct section *const *s = sections; *s; s++)
@@ -112,7 +112,7 @@ static bool devices_there(void *arg)
 
 	str_free(&w->missing);
 	if (node_survey(w->root, &node, NULL) < 0)
-		return true; /* the stage's own survey says why */
+		return true; /* the stage's own survey reports the error */
 	device_sets_prepare(w->root, &node, w->profile->devices.v, w->profile->devices.n);
 	if (device_sets_resolve(&node, w->profile->devices.v, w->profile->devices.n, &sets, NULL) ==
 	    0)
@@ -228,7 +228,7 @@ static uint64_t time_of(const struct checks_wait *w, const struct change *c)
 	return w->started + (c->deadline_ms ? c->deadline_ms * 1000ULL : w->usec);
 }
 
-/* All, but for those whose time is over. */
+/* All checks hold, except those whose time is over. */
 static bool checks_hold(void *arg)
 {
 	const struct checks_wait *w = arg;
@@ -236,7 +236,7 @@ static bool checks_hold(void *arg)
 			       .node = &w->run->node,
 			       .running = STAGE_GATE,
 			       .acs = w->run->acs};
-	const struct change *first = NULL; /* that does not hold */
+	const struct change *first = NULL; /* the first check that does not hold */
 	size_t others = 0;
 
 	for (size_t i = 0; i < w->run->plan.list.n; i++) {
@@ -248,7 +248,7 @@ static bool checks_hold(void *arg)
 			others += first != NULL;
 			first = first ? first : c;
 		}
-		if (c->state == CHANGE_SAME) { /* why it did not hold before is past */
+		if (c->state == CHANGE_SAME) { /* the earlier reason is out of date */
 			free(c->reason);
 			c->reason = NULL;
 		}

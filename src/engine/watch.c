@@ -14,19 +14,19 @@
 #include "sys/state.h"
 
 #define DEV "/sys/bus/pci/devices/"
-#define FILE_OF "device-" /* of a function; udev reads its name of the unit's instance there */
+#define FILE_OF "device-" /* of a function; udev reads the name of the unit's instance from it */
 #define FILE_OF_VF "vf-"
-#define FILE_OF_FLAPPING "flapping-" /* udev does not look for it */
+#define FILE_OF_FLAPPING "flapping-" /* udev ignores it */
 
 enum {
-	FLAPS = 5, /* returns in FLAP_US: a reload by hand, or of a new driver, takes one or two */
+	FLAPS = 5, /* returns in FLAP_US: reloading or replacing a driver takes one or two */
 };
 
 #define FLAP_US (10 * 60 * 1000000ULL)
 
 /* --- what sysfs shows ------------------------------------------------------------------- */
 
-/* Of a directory, or of a link itself; 0: there is none. */
+/* The inode number of a directory, or of the link itself; 0: absent. */
 static uint64_t inode(const struct root *root, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 static uint64_t inode(const struct root *root, const char *fmt, ...)
@@ -47,7 +47,7 @@ static uint64_t inode(const struct root *root, const char *fmt, ...)
 	return r < 0 ? 0 : st.st_ino;
 }
 
-/* The devices of a function are links: what they lead to has the number. */
+/* The devices of a function are links, so the number is that of the link's target. */
 static uint64_t inode_of_device(const struct root *root, const char *addr)
 {
 	char path[64];
@@ -90,7 +90,7 @@ static void read_vfs(const struct root *root, struct watched *w)
 	}
 }
 
-/* Whatever has a directory there that is seen from here: see function_has(). */
+/* Reads all devices of the class that are visible from here: see function_has(). */
 static void read_class(const struct root *root, const char *addr, const char *class,
 		       struct inodes *ret)
 {
@@ -124,7 +124,7 @@ static void read_function(const struct root *root, struct watched *w)
 
 /* --- the files ---------------------------------------------------------------------------- */
 
-/* A line of udev's IMPORT{file} first; what begins with # it leaves to us. */
+/* The first line is for udev's IMPORT{file}; udev ignores lines that begin with #. */
 static char *render(const struct watched *w)
 {
 	struct str text = {0};
@@ -242,7 +242,8 @@ static void remove_vf_files(const struct root *root, const struct watched *w)
 
 int watch_store_lost(const struct root *root, struct watched *w, struct err *err)
 {
-	remove_vf_files(root, w); /* 128 of them that go need not start this again */
+	remove_vf_files(root,
+			w); /* so that the removal of 128 VFs does not start this unit again */
 	if (w->flapping) {
 		cleanup_free char *name = xasprintf(FILE_OF "%s", w->addr);
 
@@ -321,7 +322,7 @@ struct watched *watch_find(struct watch *watch, const char *addr)
 
 /* --- what was lost --------------------------------------------------------------------------- */
 
-/* What is found first is the gravest; later looks may find something else. */
+/* Keeps the first loss, which is the gravest, because later looks may find another. */
 static void lose(struct watched *w, bool *found, const char *why)
 {
 	if (*found)
@@ -459,7 +460,7 @@ bool watch_flaps(const struct watched *w)
 
 /* --- which changes that concerns ---------------------------------------------------------- */
 
-/* The function that a lane belongs to: it is its own, or that of one of its VFs. */
+/* The watched function of a lane, which is the lane of the function or of one of its VFs. */
 static const struct watched *owner(const struct watch *watch, const char *lane)
 {
 	for (size_t i = 0; i < watch->list.n; i++) {
@@ -494,7 +495,7 @@ void watch_spare(const struct watch *watch, struct plan *plan)
 	plan_filter(plan, is_not_spared, watch);
 }
 
-/* Where the kernel has something of each netdev, or of devices at all. */
+/* Directories in which the kernel has entries for each netdev, or for devices in general. */
 static bool is_of_devices(const struct change *c)
 {
 	static const char *const places[] = {

@@ -20,7 +20,7 @@ struct search {
 	const struct run *run;
 	const struct record *record;
 	const char *asked;
-	bool *chosen; /* for each change of the plan */
+	bool *chosen; /* one for each change of the plan */
 	struct why *why;
 };
 
@@ -35,7 +35,7 @@ static bool choose(struct search *s, bool (*is)(const struct change *c, const vo
 	return any;
 }
 
-/* The id, or its beginning: "sriov/0000:18:00.0". */
+/* Matches an id or the beginning of an id: "sriov/0000:18:00.0". */
 static bool has_id(const struct change *c, const void *arg)
 {
 	const char *asked = arg;
@@ -59,7 +59,9 @@ static struct why_key *key_for(struct why *why, const char *path)
 	return &why->keys.v[why->keys.n - 1];
 }
 
-/* Those of a line and of what is below; a line that makes no change by itself is an answer, too. */
+/*
+ * Chooses the changes of a line and of the lines below it; a line without changes is an answer too.
+ */
 static void choose_line(struct search *s, const char *top)
 {
 	bool any = false;
@@ -97,7 +99,7 @@ static bool find_key(struct search *s)
 	return true;
 }
 
-/* "vm.swappiness", "/proc/sys/vm/swappiness", "/sys/...": as they are called outside a profile. */
+/* Finds the kernel's names: "vm.swappiness", "/proc/sys/vm/swappiness", "/sys/...". */
 static bool find_kernel_name(struct search *s)
 {
 	static const char proc[] = "/proc/sys/";
@@ -123,7 +125,9 @@ static size_t count_dots(const char *path)
 	return n;
 }
 
-/* "link.SET.mtu", "link.mtu": of every set. "link.railss.mtu" is of one, which is misspelt. */
+/*
+ * "link.SET.mtu" and "link.mtu" mean every set. "link.railss.mtu" means one set, which is misspelt.
+ */
 static bool is_of_every_set(const struct row *row, const char *asked)
 {
 	return streq(row->path, asked) || count_dots(asked) < count_dots(row->path);
@@ -153,7 +157,7 @@ static bool find_row(struct search *s)
 
 /* --- devices ---------------------------------------------------------------------------------- */
 
-/* A function, and of a VF its PF and number, as ids have them. */
+/* A function; for a VF also its PF and number, as in ids. */
 struct device {
 	char addr[PCI_ADDR_MAX];
 	char *vf; /* "0000:18:00.0/vf3/"; or NULL */
@@ -170,7 +174,7 @@ static bool is_of_device(const struct change *c, const void *arg)
 	return d->vf && strstr(c->id, d->vf);
 }
 
-/* The number of a VF by its PF's links; -1: none leads there. */
+/* The number of a VF by its PF's links; -1: no link leads to the function. */
 static int vf_number(const struct run *run, const struct pci_fn *fn)
 {
 	const struct pci_fn *pf = node_find(&run->node, fn->physfn);
@@ -314,7 +318,10 @@ static const struct record_change *find_recorded(const struct record_stage *stag
 	return NULL;
 }
 
-/* By its own stage, which set it; a later one has looked at it, or done what that stage had not. */
+/*
+ * The record of the change in its own stage, which set it. A later stage has only looked at it, or
+ * done the work that its stage left.
+ */
 static const struct record_change *recorded(const struct record *r, const struct change *c)
 {
 	const struct record_change *found = find_recorded(&r->stage[c->stage], c->id);
@@ -353,7 +360,7 @@ static void add_changes(struct search *s)
 	}
 }
 
-/* Of the key itself, or of a map that it was part of. */
+/* Adds shadows of the key itself, or of a map that contained it. */
 static void add_shadows(const struct search *s)
 {
 	const struct shadows *all = &s->run->profile->shadows;
@@ -384,16 +391,42 @@ static void sort_keys(struct why *why)
 
 /* --- what may be meant ------------------------------------------------------------------------ */
 
-static void take_near(struct search *s, const char *name, size_t *best)
+/* name: to be asked for instead, where word is near. */
+static void take_near_word(struct search *s, const char *word, const char *name, size_t *best)
 {
 	size_t before = *best;
 
-	if (!str_is_near(s->asked, name, best))
+	if (!str_is_near(s->asked, word, best))
 		return;
 	if (*best < before)
 		strv_free(&s->why->near);
 	if (!strv_contains(&s->why->near, name))
 		strv_add(&s->why->near, name);
+}
+
+static void take_near(struct search *s, const char *name, size_t *best)
+{
+	take_near_word(s, name, name, best);
+}
+
+/* By each end of a key or an id, without the value of an argument: "vm.swappiness", "swappiness".
+ */
+static void take_near_end(struct search *s, const char *name, size_t *best)
+{
+	cleanup_free char *end = xstrndup(name, strcspn(name, "="));
+
+	for (char *p = end; (p = strpbrk(p, "./")); p++)
+		take_near_word(s, p + 1, name, best);
+}
+
+static void find_near_end(struct search *s)
+{
+	size_t best = SIZE_MAX;
+
+	for (size_t i = 0; i < s->why->lines.list.n; i++)
+		take_near_end(s, s->why->lines.list.v[i].path, &best);
+	for (size_t i = 0; i < s->run->plan.list.n; i++)
+		take_near_end(s, s->run->plan.list.v[i]->id, &best);
 }
 
 static void find_near(struct search *s)
@@ -404,24 +437,33 @@ static void find_near(struct search *s)
 
 	for (size_t i = 0; i < s->why->lines.list.n; i++)
 		take_near(s, s->why->lines.list.v[i].path, &best);
-	for (size_t i = 0; i < run->plan.list.n; i++)
-		take_near(s, run->plan.list.v[i]->id, &best);
+	for (size_t i = 0; i < run->plan.list.n; i++) {
+		const struct change *c = run->plan.list.v[i];
+
+		take_near(s, c->id, &best);
+		take_near_word(s, or_empty(c->target), c->id, &best);
+	}
 	for (size_t i = 0; i < run->sets.set.n; i++)
 		take_near(s, run->sets.set.v[i].sel->name, &best);
 	for (size_t i = 0; i < functions->n; i++) {
 		const struct pci_fn *fn = &functions->v[i];
 
 		take_near(s, fn->addr, &best);
+		take_near_word(s, strchr(fn->addr, ':') + 1, fn->addr, &best);
 		for (size_t j = 0; j < fn->net.n; j++)
 			take_near(s, fn->net.v[j], &best);
+		for (size_t j = 0; j < fn->ibdevs.n; j++)
+			take_near(s, fn->ibdevs.v[j], &best);
 	}
-	/* the last word alone: "swappiness", "mtu" */
+	/* only the last word: */
 	for (size_t i = 0; !s->why->near.n && i < s->why->lines.list.n; i++) {
 		const char *path = s->why->lines.list.v[i].path, *dot = strrchr(path, '.');
 
 		if (dot && streq(dot + 1, s->asked))
 			strv_add(&s->why->near, path);
 	}
+	if (!s->why->near.n)
+		find_near_end(s);
 }
 
 bool why_ask(const struct run *run, const struct record *record, const char *asked, struct why *ret)

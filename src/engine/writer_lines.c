@@ -36,7 +36,7 @@ static char *file_of(const struct change *c)
 	return NULL;
 }
 
-/* Arguments that set what files show, too. */
+/* Kernel arguments that set the same values as files. */
 static void add_args(const struct change *c, struct subject *s)
 {
 	for (size_t i = 0; c->kind == &kind_bootenv && i < c->parts.n; i++)
@@ -84,14 +84,14 @@ static const char *sysctl_of(const struct subject *s)
 	return s->file && str_starts(s->file, PROC_SYS) ? s->file + strlen(PROC_SYS) : NULL;
 }
 
-/* Whether a path of another file's line names the subject's. */
+/* Whether a path in a line of another file is the subject's file. */
 static bool is_file(const struct subject *s, const char *path)
 {
 	return s->file && (fnmatch(s->file, path, FNM_PATHNAME) == 0 ||
 			   fnmatch(path, s->file, FNM_PATHNAME) == 0);
 }
 
-/* Whether a path ends as the subject's file does, "queue/scheduler". */
+/* Whether the subject's file ends with this path, such as "queue/scheduler". */
 static bool is_tail(const struct subject *s, const char *tail)
 {
 	size_t len = s->file ? strlen(s->file) : 0, n = strlen(tail);
@@ -164,7 +164,7 @@ static bool names_subject(const struct subject *s, const char *line, const char 
 	} else if (base && !pattern_is(s->file) && (found = strstr(line, s->file))) {
 		len = strlen(s->file);
 	} else {
-		/* a name that nothing else has: sriov_numvfs, scaling_governor */
+		/* a unique name: */
 		len = base && !sysctl_of(s) ? strlen(base) : 0;
 		found = len > 8 ? strstr(line, base) : NULL;
 	}
@@ -186,7 +186,7 @@ static bool read_command(const struct subject *s, char *line, const char **value
 	return named;
 }
 
-/* KEY{name}="value" that assigns: neither == nor !=. */
+/* Finds an assignment KEY{name}="value": an operator other than == and !=. */
 static bool takes_udev(char *line, const char *key,
 		       bool (*is)(const struct subject *, const char *), const struct subject *s,
 		       const char **value)
@@ -253,13 +253,13 @@ static bool read_mtu(const struct subject *s, char *line, const char **value)
 	return true;
 }
 
-/* In the boot loader's files, and tuned's cmdline=. */
+/* For the boot loader's files, and tuned's cmdline=. */
 static bool read_args(const struct subject *s, char *line, const char **value)
 {
 	struct kargs given cleanup_kargs = {0};
 	char *text = strchr(line, '=');
 
-	/* NAME="..." of a shell's file; else the line is all arguments */
+	/* NAME="..." in a file for a shell; otherwise the whole line is arguments */
 	if (text && isupper((unsigned char)*line))
 		line = text + 1;
 	for (char *p = line; *p; p++)
@@ -296,7 +296,7 @@ static bool read_limit(const struct subject *s, char *line, const char **value)
 	return streq(name, s->limit);
 }
 
-/* What tuned calls by names of its own. */
+/* Settings for which tuned has its own names. */
 static const struct {
 	const char *name, *tail;
 } tuned_names[] = {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside this room: how files of others name what a change sets (writers.h). */
+/* Internal to this room: how other programs' files name the target of a change (writers.h). */
 #pragma once
 
 #include "boot/kargs.h"
 #include "plan/change.h"
 
-/* What a change sets, as such files name it. */
+/* The target of a change, as such files name it. */
 struct subject {
 	char *file;	    /* of procfs or sysfs, or a pattern; or NULL */
 	const char *module; /* or NULL */
@@ -19,18 +19,18 @@ void subject_free(struct subject *s);
 
 enum { WRITER_DIRS_MAX = 4 };
 
-/* Files of one sort. */
+/* Files in one format. */
 struct writer_source {
 	const char *dirs[WRITER_DIRS_MAX], *pattern; /* as dropins_find() takes them */
 	/*
-	 * Whether a line, without blanks around, sets the subject. Cuts up the line; *value, what
-	 * the line gives, is a part of the line, and stays NULL where that is not known.
+	 * Whether a line, without surrounding blanks, sets the subject. Cuts up the line. *value,
+	 * the value that the line gives, points into the line, and stays NULL if it is not known.
 	 */
 	bool (*read)(const struct subject *s, char *line, const char **value);
-	const char *only; /* lines that begin so; NULL: all */
+	const char *only; /* only lines with this prefix; NULL: all */
 };
 
-/* What is read later overrules what is read before. Ended by a row without a reader. */
+/* Later lines overrule earlier lines. The last row has no reader. */
 extern const struct writer_source writer_sources[];
-/* Of tuned's profiles; the files are found by others. */
+/* tuned's profiles; the caller finds the files. */
 extern const struct writer_source tuned_source;

@@ -16,7 +16,7 @@
 
 #define DEV "/sys/bus/pci/devices/"
 
-enum { TUNED_MAX = 16 }; /* profiles that one includes */
+enum { TUNED_MAX = 16 }; /* maximum of included profiles */
 
 /* --- files ------------------------------------------------------------------------------------ */
 
@@ -25,7 +25,7 @@ struct writer_line {
 	char *by, *text;
 };
 
-/* Its own files are the profile's. */
+/* railhead writes these files from the profile. */
 static bool is_railheads(const char *path, const char *text)
 {
 	return strstr(path, "railhead") || str_starts(text, "# Written by railhead");
@@ -92,7 +92,7 @@ static char *tuned_file(const struct root *root, const char *profile)
 	return NULL;
 }
 
-/* A profile overrules those that it includes: these are read first. */
+/* Reads included profiles first, because a profile overrules them. */
 static void read_tuned_files(struct writer_files *files, const char *active)
 {
 	cleanup_strv struct strv names = {0};
@@ -158,7 +158,7 @@ void writer_files_free(struct writer_files *files)
 
 /* --- programs that manage a link -------------------------------------------------------------- */
 
-/* What follows key at the start of a line; NULL: no line begins so. The caller frees. */
+/* The text after key at the start of a line; NULL: no line begins with key. The caller frees. */
 static char *setting_of(const char *text, const char *key)
 {
 	for (const char *line = text; line; line = strchr(line, '\n')) {
@@ -214,7 +214,7 @@ static bool add_link_manager(const struct root *root, const struct change *c, st
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
-/* It sets sysctls, files of sysfs and what ethtool sets. */
+/* tuned sets sysctls, files of sysfs and settings of ethtool. */
 static bool tuned_may_set(const struct change *c)
 {
 	return streq(c->section, "sysctl") || streq(c->section, "sysfs") ||

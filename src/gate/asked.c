@@ -57,7 +57,7 @@ static void decline_loads(struct probes *all, const struct probe *asking)
 		p->kept_off_by = asking;
 		probe_declines(
 			p, CHANGE_CANNOT_MEASURE,
-			"not run: %s takes no load before the faults that %s reports are mended",
+			"not run: %s gets no load until the faults that %s reports are mended",
 			probe_member(asking), asking->m.id);
 	}
 }

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inside this room: what a driver knows of a device is asked before the benchmarks load the device,
- * and again after them, as counters are looked at (checks/counters.h). So a fault that stood before
- * is told from one that the load brought out, which an idle device does not have.
+ * Inside this room: the gate queries a device's driver before the benchmarks load the device, and
+ * again afterwards, as it does with counters (checks/counters.h). Two queries distinguish a fault
+ * that was there before from a fault that the load provoked, which an idle device does not show.
  *
- * A device that must be reset or replaced before it takes work ("unfit" of the line: memory that
- * cannot be trusted, a GPU that its driver has lost), or whose driver does not answer, takes no
- * load. Its figures would be those of a part that goes away, and its load may leave processes in
- * the kernel that no signal ends, on which the reset and an orderly reboot then wait. Whatever else
- * is wrong (lanes that are missing, clocks held down, ECC that is off) keeps no load off: who opens
- * the node or corrects it must know all that is slow, at once. Neither does a fault that by on_fail
- * blocks nothing: the profile wants its figures then.
+ * A device gets no load if it must be reset or replaced first ("unfit" in the line: its memory
+ * cannot be trusted, the driver has lost the GPU) or if its driver does not answer: its figures
+ * would describe a failing part, and the load may leave processes in the kernel that no signal
+ * ends and that block the reset and an orderly reboot. Any other fault (missing lanes, low clocks,
+ * ECC off) leaves the load on, because the person who admits or repairs the node needs every slow
+ * part at once. A fault that blocks nothing by its on_fail leaves the load on too, because the
+ * profile wants the figures then.
  */
 #pragma once
 
 #include "checks/probe.h"
 
-/* Which of the probes load a device that another of them asks about. True: some do. */
+/* Finds the probes that load a device which another probe queries. True: there are some. */
 bool asked_find(struct probes *all);
-/*
- * After the look before the load: keeps what stood then, and declines the loads of what takes none.
- */
+/* After the look before the load: keeps the faults seen so far, and declines the loads of unfit
+ * devices. */
 void asked_take(struct probes *all);
-/* After the last look: loads that were declined follow from what was asked. */
+/* After the last look: marks a declined load as a consequence of a query that failed and blocks. */
 void asked_end(struct probes *all);
-/* Whether to ask it again after the load. */
+/* Whether the probe is queried again after the load. */
 bool asked_answers(const struct probe *p);

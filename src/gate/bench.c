@@ -271,7 +271,7 @@ static void child_start(struct child *c, uint64_t end_us)
 		finish(c, CHANGE_FAILED, "could not be started: pipe: %s", strerror(-r));
 		return;
 	}
-	c->started_us = clock_usec();
+	c->started_us = c->job->started_us = clock_usec();
 	c->deadline_us = c->started_us + (uint64_t)c->job->deadline_ms * 1000u;
 	c->cut_short = c->deadline_us > end_us;
 	if (c->cut_short)
@@ -597,6 +597,6 @@ void bench_job_clear(struct bench_job *job)
 	job->result = NULL;
 	job->state = CHANGE_UNKNOWN;
 	job->reason[0] = '\0';
-	job->duration_us = 0;
+	job->started_us = job->duration_us = 0;
 	job->by_budget = false;
 }

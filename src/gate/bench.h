@@ -3,19 +3,21 @@
  * The gate's children: runs measuring programs (railhead-bench, a site's own) with
  * deadlines and collects the one JSON line that each prints.
  *
- * Jobs that name a resource in common run one after another, and so do a job that starts a driver
- * and one that measures what such a start disturbs; those with nothing in common run at the same
- * time; the order given decides who is first, and nobody is passed by for ever. Every child is
- * a session of its own, gets a clean environment, /dev/null as input and the limits of spawn.h (no
- * core dumps, files of a few GiB, few of everything), is the first that goes when memory is short,
- * and gets SIGKILL when the caller dies. A child that yields gets SIGTERM shortly before its
- * deadline, and what it prints until the deadline counts. A child over its deadline gets SIGTERM,
- * unless it had that before, then SIGKILL; one that doesn't end even then (it is stuck in the
- * kernel) is reported and abandoned. All processes of the child end with the child: background
- * processes, daemons in sessions of their own, fork bombs (spawn.h). So each job ends at most
- * BENCH_GRACE_MS after its deadline, whatever the child does, and no job is lost to another's
- * failure. All of them end with the budget: a job that runs then is over its deadline, and one
- * whose turn has not come is told so.
+ * Jobs that share a resource run one after another, and so do a job that starts a driver and a job
+ * that measures a resource which the start disturbs. All other jobs run at the same time. The given
+ * order decides which job is first, and every job gets its turn.
+ *
+ * Every child is the leader of a session, with a clean environment, /dev/null as input and the
+ * limits of spawn.h (no core dumps, files of a few GiB, few open files and processes). The OOM
+ * killer picks it first, and it gets SIGKILL when the caller dies.
+ *
+ * A child that yields gets SIGTERM shortly before its deadline, and its output until the deadline
+ * counts. Any other child gets SIGTERM at its deadline. SIGKILL follows; a child that survives it
+ * (stuck in the kernel) is reported and abandoned. All descendants end with the child: background
+ * processes, daemons in other sessions, fork bombs (spawn.h). So each job ends at most
+ * BENCH_GRACE_MS after its deadline, and the failure of a job leaves the others unharmed. When the
+ * budget is spent, running jobs are over their deadline, and waiting jobs get the state UNKNOWN and
+ * a reason.
  *
  * A child prints on stdout, at most BENCH_OUTPUT_MAX bytes, and exit status 0:
  *
@@ -25,7 +27,7 @@
  *   {"bench": "gpu_copy", "result": "unsupported", "reason": "libcuda.so.1 ..."}
  *
  * Anything else (another exit status, a signal, no JSON, more output) is a failure, and the
- * reason quotes what it said. Stderr is kept for that reason only.
+ * reason quotes the output. Stderr is kept for that reason only.
  */
 #pragma once
 
@@ -41,8 +43,9 @@
 
 #define BENCH_ARGS_MAX 40	      /* with the NULL at the end */
 #define BENCH_OUTPUT_MAX (64u * 1024) /* bytes, for stdout and stderr each */
-#define BENCH_YIELD_MS \
-	2000 /* before its deadline, at most a fifth of its time, one that yields is told */
+#define BENCH_YIELD_MS                                                                            \
+	2000 /* from SIGTERM for a child that yields to its deadline; at most a fifth of its time \
+	      */
 #define BENCH_GRACE_MS 1000 /* from a deadline to the end of the job: TERM, KILL, abandon */
 
 struct bench_job {
@@ -50,46 +53,47 @@ struct bench_job {
 	const char *name;		  /* for sentences about others; NULL: argv[0] */
 	const char *argv[BENCH_ARGS_MAX]; /* argv[0] is an absolute path; ends with NULL */
 	unsigned int deadline_ms;	  /* counted from the start of this child */
-	bool yields; /* told by SIGTERM that its time is over, it prints its line */
-	bool many;   /* it prints a line for each of several measurements */
-	bool last;   /* not before any job before it that shares a resource with it */
-	const struct strv *resources; /* "node0", "0000:3b:00.0"; NULL: it disturbs nobody */
+	bool yields;			  /* on SIGTERM, before its deadline, it prints its line */
+	bool many;			  /* it prints a line for each of several measurements */
+	bool last; /* runs after every earlier job that shares a resource with it */
+	const struct strv *resources; /* "node0", "0000:3b:00.0"; NULL: it disturbs no job */
 	/*
-	 * What the start of a driver disturbs, which spins on any CPU: jobs that have one of these
-	 * as a resource run before or after it, unless they start a driver as well. NULL: it starts
-	 * none.
+	 * The resources that this job's start of a driver disturbs, because the start spins on any
+	 * CPU: jobs that have one of these resources run before or after this job, unless they
+	 * start a driver too. NULL: this job starts no driver.
 	 */
 	const struct strv *start_disturbs;
-	const struct privileges *as; /* NULL: those of the caller */
+	const struct privileges *as; /* NULL: the caller's privileges */
 
 	/* out */
 	/*
-	 * UNKNOWN before bench_run(); after it: the budget was used up before. SAME: result holds
-	 * the line, with a number "value". CANNOT_MEASURE, NOT_YET, UNSUPPORTED: the child says so;
-	 * result holds the line, reason its reason. FAILED: not started, crashed, printed something
-	 * else, or was killed (or abandoned) at its deadline.
+	 * UNKNOWN before bench_run(); afterwards: the budget was spent before the job's turn. SAME:
+	 * result holds the line, with a number "value". CANNOT_MEASURE, NOT_YET, UNSUPPORTED: the
+	 * child reports so; result holds the line, reason its reason. FAILED: the child did not
+	 * start, crashed, printed invalid output, or was killed (or abandoned) at its deadline.
 	 */
 	enum change_state state;
-	json_t *result;	  /* owned; the whole line, or NULL; of many an array, however it ended */
-	char reason[256]; /* UTF-8, one line; "" iff measured */
-	uint64_t duration_us; /* from the start of the child to its end, or to its abandoning */
-	bool by_budget;	      /* the budget ended it, before its own deadline did */
+	json_t *result;	      /* owned; the whole line, or NULL; if many: always an array */
+	char reason[256];     /* UTF-8, one line; "" iff measured */
+	uint64_t started_us;  /* CLOCK_MONOTONIC; 0: the child did not start, or its start is unknown */
+	uint64_t duration_us; /* from the child's start until it ended or was abandoned */
+	bool by_budget;	      /* the budget ended it before its deadline */
 };
 
 /*
- * Runs all n jobs within budget_ms and fills their out part. Returns 0 when every job has its
- * state, be it a bad one. -EINVAL for a job without argv or deadline, or no budget (no child was
- * started then).
+ * Runs all n jobs within budget_ms and fills their out part. Returns 0 when every job has a state,
+ * failures included. -EINVAL, before any child starts: a job has no argv or deadline, or the budget
+ * is 0.
  * Must be called from a process without threads (it forks).
  */
 int bench_run(struct bench_job *jobs, size_t n, unsigned int budget_ms, struct err *err);
 
-/* The job, without a result so far, comes to what the line says; CHANGE_FAILED if it is none. */
+/* Sets the state of a job without a result from its line; an invalid line is CHANGE_FAILED. */
 void bench_job_take(struct bench_job *job, json_t *line);
 /*
- * Gives each job the first round in which nothing before it disturbs it: those of a ring, of which
- * each shares one with the next, are done in two rounds, not one after another. One that is last
- * gets the first round after theirs.
+ * Gives each job the first round in which no earlier job disturbs it. So jobs that form a ring,
+ * each sharing a resource with the next, take two rounds rather than one round each. A job that is
+ * `last` gets the first round after the rounds of the jobs that it shares a resource with.
  */
 void bench_rounds(const struct bench_job *jobs, size_t n, size_t *ret);
 

@@ -264,7 +264,7 @@ int calibration_check(const json_t *doc, struct err *err)
 	if (json_integer_value(json_object_get(doc, "calibration")) != SCHEMA ||
 	    !is_word(text_in(doc, "node")) || !json_object_size(checks) ||
 	    !is_word(text_in(json_object_get(doc, "profile"), "name")))
-		return err_set(err, -EINVAL, "is no output of `railhead calibrate --json`");
+		return err_set(err, -EINVAL, "is not the output of `railhead calibrate --json`");
 	json_object_foreach(checks, name, check) json_object_foreach(
 		check, key,
 		series) if (!is_word(name) || !is_word(key) ||
@@ -558,7 +558,7 @@ static void tell_unkept(struct work *w, const struct key *k, const struct common
 				 w->n_nodes > 1 ? "node" : "run", c->lacks > 1 ? "s" : "");
 	else
 		more = xstrdup("the worst run of a node that is not left out stands so low");
-	note(w, "%s.%s finds what is %.1f %% worse, not %.1f %%: %s", k->check, k->name,
+	note(w, "%s.%s finds a loss of %.1f %%, not of %.1f %%: %s", k->check, k->name,
 	     c->finds * 100, w->promise.loss * 100, more);
 }
 
@@ -573,7 +573,7 @@ static void describe(struct work *w, const struct key *k, const struct common *c
 		 c->fit.runs == 1 ? "" : "s", k->members.n, c->weakest->id, typical);
 	if (w->n_nodes > 1)
 		str_addf(w->out, "nodes spread by %.2f %%, ", c->fit.between * 100);
-	str_addf(w->out, "runs %sby %.2f %%\n      # finds what is %.1f %% worse\n",
+	str_addf(w->out, "runs %sby %.2f %%\n      # finds a loss of %.1f %%\n",
 		 w->n_nodes > 1 ? "" : "spread ", c->fit.within * 100, c->finds * 100);
 }
 
@@ -584,8 +584,8 @@ static int conclude(struct work *w, struct key *k, struct err *err)
 
 	if (2 * k->n_left >= w->n_nodes)
 		return err_set(err, -EINVAL,
-			       "%s.%s: %zu of %zu nodes would be left out; there is no fleet of "
-			       "good nodes in these files",
+			       "%s.%s: %zu of %zu nodes would be left out, so these files do "
+			       "not describe a fleet of good nodes",
 			       k->check, k->name, k->n_left, w->n_nodes);
 	fit_members(w, k);
 	for (size_t i = 0; i < k->members.n; i++)
@@ -711,7 +711,7 @@ static void begin(const struct work *w)
 		w->out,
 		".\n# %zu figures; by their thresholds together at most %.3g %% of the gates of %s "
 		"blocked\n"
-		"# (%d %% confidence), and what is as much worse as is said of each is found in %d "
+		"# (%d %% confidence), and the loss that each comment names is found in %d "
 		"of "
 		"100.\n"
 		"# A drop-in: /etc/railhead/profiles/%s.d/50-calibrated.yaml\n"

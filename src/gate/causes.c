@@ -49,7 +49,7 @@ char *causes_text(const struct causes *causes)
 	if (likely.len)
 		str_addf(&out, "likely: %s", likely.s);
 	if (besides.len)
-		str_addf(&out, "%s%s%s", out.len ? " (seen besides: " : "seen: ", besides.s,
+		str_addf(&out, "%s%s%s", out.len ? " (also seen: " : "seen: ", besides.s,
 			 out.len ? ")" : "");
 	str_free(&likely);
 	str_free(&besides);

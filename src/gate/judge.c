@@ -251,6 +251,8 @@ void judge_probe(struct probe *p, const struct bench_job *job)
 	measurement_forget(&p->m);
 	p->judged = true;
 	p->m.duration += job->duration_us;
+	if (job->started_us)
+		vec_push(&p->m.timings, ((struct timing){job->started_us, job->duration_us}));
 	p->m.detail = job->result ? json_incref(job->result) : NULL;
 	p->m.state = job->state == CHANGE_UNKNOWN ? CHANGE_CANNOT_MEASURE : job->state;
 	p->m.demanded = !p->optional;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inside this room: who else had the CPUs between two moments, so that an operator knows what to
- * stop. From /proc/PID/stat of the running machine (proc_pid_stat(5)).
+ * Inside this room: the processes that used the CPUs between two moments, so that an operator knows
+ * which to stop. From /proc/PID/stat of the running machine (proc_pid_stat(5)).
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 struct neighbour {
 	pid_t pid, parent;
 	char name[16];	/* as the kernel cuts it; printable */
-	uint64_t ticks; /* of CPU time; its own, and of its children that have ended */
+	uint64_t ticks; /* of CPU time, including its children that have ended */
 };
 
 struct neighbours {
@@ -22,14 +22,14 @@ struct neighbours {
 	uint64_t usec;		    /* CLOCK_MONOTONIC */
 };
 
-/* The process of that name in an open /proc; uses no heap. False: it has ended. */
+/* The process pid in an open /proc; uses no heap. False: it has ended. */
 bool neighbour_read(int proc, const char *pid, struct neighbour *ret);
-/* All processes but this one. Empty where /proc can't be read. */
+/* All processes except this one. Empty where /proc can't be read. */
 void neighbours_look(struct neighbours *n);
 /*
- * "stress (4 processes) 3.2 CPUs, dracut 0.6 CPUs": those that had most in between, at most three
- * names; NULL for none that had a twentieth of a CPU. A process that ended in between counts for
- * its parent. The caller frees it.
+ * "stress (4 processes) 3.2 CPUs, dracut 0.6 CPUs": the busiest processes in between, at most
+ * three names; NULL if no process had a twentieth of a CPU. The time of a process that ended in
+ * between counts for its parent. The caller frees it.
  */
 char *neighbours_text(const struct neighbours *before, const struct neighbours *after);
 void neighbours_free(struct neighbours *n);

@@ -114,10 +114,16 @@ static uint64_t number_in(const json_t *line, const char *key, uint64_t fallback
 		       : fallback;
 }
 
-static void take_line(struct bench_job *job, json_t *line)
+/* A start outside of the process's own time is none. */
+static void take_line(const struct bench_job *process, struct bench_job *job, json_t *line)
 {
+	uint64_t started = number_in(line, "started_us", 0);
+
+	if (started >= process->started_us && started - process->started_us <= process->duration_us)
+		job->started_us = started;
 	job->duration_us = number_in(line, "took_us", 0);
 	json_object_del(line, "task");
+	json_object_del(line, "started_us");
 	json_object_del(line, "took_us");
 	bench_job_take(job, line);
 }
@@ -135,7 +141,7 @@ static void share_lines_out(struct group *g, bool *had)
 		if (task >= g->n || had[task])
 			continue;
 		had[task] = true;
-		take_line(g->jobs[task], line);
+		take_line(&g->copy, g->jobs[task], line);
 		g->jobs[task]->by_budget = g->copy.by_budget;
 	}
 }

@@ -8,9 +8,9 @@
 #include "gate/bench.h"
 
 /*
- * bench_run() until end (CLOCK_MONOTONIC, in microseconds), with those of the jobs for which
- * shares[i] is true in one process. What that process has no line for when it ends, because one of
- * them crashed or hung, is run alone: so each failure is the failure of one job.
+ * bench_run() until end (CLOCK_MONOTONIC, in microseconds), with the jobs for which shares[i] is
+ * true in one process. If that process crashes or hangs, the jobs without a line run again alone,
+ * so that a failure belongs to one job.
  */
 int together_run_jobs(struct bench_job *jobs, const bool *shares, size_t n, uint64_t end,
 		      struct err *err);

@@ -255,7 +255,7 @@ void verdict_give_up(struct verdict *v, uint64_t usec)
 	str_addf(&text, "gate.wait: waited %s for %s", time, v->awaited.v[0]);
 	if (v->awaited.n > 1)
 		str_addf(&text, " and %zu more", v->awaited.n - 1);
-	str_add(&text, ", and waits no longer; mend the faults above, then run `railhead gate`");
+	str_add(&text, ", and gave up; mend the faults above, then run `railhead gate`");
 	take_lasting(&v->reasons);
 	reasons_add_as(&v->reasons, &(struct reason){.fault = FAULT_GATE_WAIT_OVER,
 						     .on_fail = v->otherwise == VERDICT_DEGRADED

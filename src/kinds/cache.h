@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a function has answered to one sort of question, kept for the other looks of a run: a PF
- * is asked once for all that is to be known of it.
+ * The answers of functions to one sort of question, kept for the other looks of a run: a PF is
+ * asked once for all values that looks need.
  */
 #pragma once
 
@@ -12,16 +12,17 @@
 
 struct cached {
 	char *addr;
-	int result; /* 0, or of ask, with its words: info is NULL then */
+	int result; /* 0, or the error of ask() with its text in err: info is then NULL */
 	struct err err;
 	void *info;
 };
 
-/* static; its first look-up lists it among those that are forgotten */
+/* A static variable; the first look-up adds the cache to the list of caches_forget(). */
 struct cache {
 	/*
-	 * Asks the function of that address, with a deadline. -ETIMEDOUT: a lock that all functions
-	 * share is held; the others are not asked then, until all is forgotten.
+	 * Asks the function at addr, with a deadline. -ETIMEDOUT: a lock that all functions share
+	 * is held; the other functions get the same error without being asked, until all answers
+	 * are forgotten.
 	 */
 	int (*ask)(const struct root *root, const char *addr, void **ret, struct err *err);
 	void (*free)(void *info);
@@ -31,10 +32,10 @@ struct cache {
 	bool listed;
 };
 
-/* Never NULL; it is the cache's own, and valid until it is forgotten. */
+/* Never NULL. The cache owns the answer, which is valid until it is forgotten. */
 const struct cached *cache_get(struct cache *cache, const struct root *root, const char *addr);
-/* Of a result that is a failure: "CONTEXT: what happened". Returns it. */
+/* Sets err to "CONTEXT: error" for a result that is a failure. Returns the result. */
 int cached_failure(const struct cached *c, struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* In all caches what that change may have altered; NULL: all. */
+/* Forgets, in all caches, the answers that the change may have altered; NULL: all answers. */
 void caches_forget(const struct change *c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Data Center Bridging of a function's netdev, by kind netlink: on.name is the function's address,
- * on.item a dcb_item, on.key what the profile calls it. Values are what the kernel's structures
- * hold: percent, metres, bytes.
+ * on.item a dcb_item, on.key the key of the profile. Values have the units of the kernel's
+ * structures: percent, metres, bytes.
  */
 #pragma once
 
@@ -11,7 +11,9 @@
 #include "kinds/target.h"
 #include "sys/dcb.h"
 
-/* Of all traffic: in one way or both, and whether both ends settle that. False where nobody says.
+/*
+ * Pause frames for all traffic: on in at least one direction, and whether both ends negotiate them.
+ * False where the driver does not report a value.
  */
 struct dcb_pause {
 	bool on, negotiated;
@@ -25,18 +27,21 @@ struct dcb_port {
 	struct dcb_pause pause;
 };
 
-/* A driver offers each of these or not, and refuses it in its own way. */
+/* A driver offers or lacks each group, and each driver rejects values in its own way. */
 enum dcb_group { DCB_MODE, DCB_DSCP, DCB_ROCE, DCB_PFC, DCB_ETS, DCB_BUFFER };
 
 struct dcb_item {
 	struct target_item sort;
 	enum dcb_group group;
-	bool excludes_pause; /* unless no value is wanted */
-	/* Puts the values of c into info, over what is there. */
+	bool excludes_pause; /* unless the change has no parts */
+	/* Puts the values of c into info, over the present values. */
 	void (*make)(struct dcb_info *info, const struct change *c);
-	/* What there is of what c names. It holds if that reads as after make(). */
+	/*
+	 * Renders the present values that c names. The change holds if the text equals the text
+	 * after make().
+	 */
 	void (*show)(const struct dcb_port *port, const struct change *c, struct str *ret);
-	/* Sends what differs. */
+	/* Sends the values that differ. */
 	int (*send)(const struct dcb_port *port, const struct change *c, struct err *err);
 };
 
@@ -48,34 +53,45 @@ char *dcb_desired(const struct change *c);
 		.kind = &kind_netlink, .look = dcb_look, .set = dcb_set, .desired = dcb_desired \
 	}
 
-/* No value is wanted: nobody but the host decides. */
+/* No wanted value: only the host must decide over DCB. */
 extern const struct dcb_item dcb_dcbx;
-/* dcb_app.c. A word of dcb_trust_words; the priority of RoCE, of UDP to its port; and parts: a
- * priority by each DSCP. */
+/*
+ * dcb_app.c. dcb_trust: a word of dcb_trust_words. dcb_roce_priority: the priority of RoCE, which
+ * is UDP to its port. dcb_dscp_map: parts, a priority for each DSCP.
+ */
 extern const struct dcb_item dcb_trust, dcb_roce_priority, dcb_dscp_map;
-/* dcb_class.c. Lossless priorities, a part each by its index, which exclude global pause; a cable's
- * length in metres. */
+/*
+ * dcb_class.c. dcb_pfc: the lossless priorities, a part each by its index, which exclude global
+ * pause. dcb_cable_length: the length of the cable in metres.
+ */
 extern const struct dcb_item dcb_pfc, dcb_cable_length;
-/* Parts, each of one of the tables below it. */
+/* Parts, each an entry of one of the tables below. */
 extern const struct dcb_item dcb_ets, dcb_buffers;
 
-/* Some entries of one structure, each a part whose item this is. */
+/* Entries of one structure; each entry is a part with this table as its item. */
 struct dcb_table {
 	void (*make)(struct dcb_info *info, const struct part *part);
 	void (*show)(const struct dcb_info *info, const struct part *part, struct str *ret);
 };
-/* By priority its class; by class a word of dcb_scheduling_words, a share in percent: those that
- * are named are all there are. */
+/*
+ * dcb_ets_priorities: the class of each priority. dcb_ets_scheduling: a word of
+ * dcb_scheduling_words for each class. dcb_ets_bandwidth: a share in percent for each class; once a
+ * share is named, all other classes have none.
+ */
 extern const struct dcb_table dcb_ets_priorities, dcb_ets_scheduling, dcb_ets_bandwidth;
-/* By buffer its size in bytes, which the adapter may round down by a cell; by priority its buffer.
+/*
+ * dcb_buffer_sizes: the size of each buffer in bytes, which the adapter may round down by a cell.
+ * dcb_buffer_priorities: the buffer of each priority.
  */
 extern const struct dcb_table dcb_buffer_sizes, dcb_buffer_priorities;
 
-/* The words of a profile; NULL-ended, a value's number is an index. */
+/* The words of a profile, NULL-ended; the number of a value is an index. */
 enum { DCB_TRUST_DSCP, DCB_TRUST_PCP };
 extern const char *const dcb_trust_words[];
 enum { DCB_SCHEDULING_ETS };
 extern const char *const dcb_scheduling_words[];
 
-/* Whether the daemon runs that may have a word of its own, on any port: "absent" is wanted. */
+/*
+ * Whether lldpad runs, a daemon that may override these settings on any port; "absent" is wanted.
+ */
 extern const struct target_item dcb_lldpad;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an adapter's firmware must have for SR-IOV, and how it is changed. */
+/* The firmware settings that an adapter needs for SR-IOV, and the commands that change them. */
 #pragma once
 
 #include "kinds/kind.h"
 
 /*
- * The error of a PF that can't have as many VFs: what its firmware keeps, and the commands that
- * change it. possible: sriov_totalvfs, 0 if there is none. wanted: "max" or a number. Returns
- * -EOPNOTSUPP if none is possible, else -ERANGE.
+ * Sets the error of a PF that cannot have as many VFs: its firmware settings, and the commands that
+ * change them. possible: sriov_totalvfs, 0 if the PF has none. wanted: "max" or a number. Returns
+ * -EOPNOTSUPP if possible is 0, else -ERANGE.
  */
 int firmware_lacks_vfs(const struct kind_ctx *ctx, const char *pf, const char *wanted,
 		       unsigned int possible, struct err *err);

@@ -6,13 +6,13 @@
 #include "profile/yaml.h"
 
 /*
- * isolate: the value of that key, which the schema has checked. Of a list, the list as it is
- * written, and no node is asked. -ENODATA, -ERANGE: as of node_first_cores(), with the remedy.
+ * isolate: the value of that key, which the schema has checked. A list is returned as written,
+ * without asking the node. -ENODATA, -ERANGE: as of node_first_cores(), with the remedy.
  */
 int isolated_on(const struct node *node, const struct ynode *isolate, struct cpus *ret,
 		struct err *err);
 /*
- * "; node 0 keeps 0-1, node 1 keeps 2-3": which CPUs of each NUMA node stay for the system; ""
- * where the kernel does not say. Caller frees.
+ * "; node 0 keeps 0-1, node 1 keeps 2-3": the CPUs of each NUMA node that stay for the system; ""
+ * where the kernel does not report them. Caller frees.
  */
 char *kept_text(const struct node *node, const struct cpus *isolated);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside this room and for those who look and set: what kinds (plan/kind.h) are given. */
+/* For this room and its callers: the context that kinds (plan/kind.h) are given. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,24 +17,24 @@ struct acs;
 struct kind_ctx {
 	const struct root *root;
 	const struct node *node;
-	enum stage running; /* what is absent in early may still come; later it is a fault */
-	bool retry;	    /* apply --retry: rejected kernel arguments are tried once more */
+	enum stage running; /* devices that are absent in early may still come; later their absence is a fault */
+	bool retry;	    /* apply --retry: rejected kernel arguments get one more try */
 	uint64_t waited;    /* microseconds that the stage has waited for its devices to come */
 	/*
-	 * Of a set that blocks: what it waits for by itself, it waits for until then, by
-	 * clock_usec(). A moment later its worker is given up. Else 0.
+	 * For a set that blocks: the end of its own waits, by clock_usec(). Its worker is given up
+	 * a moment later. Otherwise 0.
 	 */
 	uint64_t deadline;
-	struct acs *acs; /* of sys/acs.h: what was read of bridges in this run */
+	struct acs *acs; /* of sys/acs.h: the bridges that were read in this run */
 };
 
-const struct kind *kind_find(const char *name); /* NULL: none is called so */
-/* Takes a file of kind_file away where there is no plan to do so. */
+const struct kind *kind_find(const char *name); /* NULL: unknown name */
+/* Removes a file of kind_file where no plan does so. */
 int file_remove(const struct root *root, const char *path, struct err *err);
 /*
- * The look of the change's kind. A change of whose file another section wants a different value is
- * failed instead, whatever is there: nobody sets the file.
+ * Runs the look of the change's kind. A change fails instead, whatever its file has, if another
+ * section wants a different value of the file, because no section then sets the file.
  */
 int kind_look(const struct kind_ctx *ctx, struct change *c, struct err *err);
-/* Before a look that is to see the machine as it is now. */
+/* Call before a look that must see the present state of the machine. */
 void kinds_forget(const struct change *c);

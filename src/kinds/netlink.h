@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The items of kind netlink, each in a file of its own. Looks run in the engine's own process and
- * ask apart (sys/netlink.h), once for all that concerns one PF: what they heard is kept until it is
+ * The items of kind netlink, each in a separate file. Looks run in the engine's own process and ask
+ * apart (sys/netlink.h), once for all settings of a PF; the answers are kept until they are
  * forgotten.
  */
 #pragma once
@@ -9,19 +9,21 @@
 #include "kinds/kind.h"
 #include "kinds/target.h"
 
-/* netlink.c: all netdevs of on.name up; no value is wanted */
+/* netlink.c: all netdevs of on.name are up; there is no wanted value */
 extern const struct target_item netdevs_up;
 
 /*
- * eswitch.c, of on.name: a word of these. The first removes the PF's VFs before, the second
- * unbinds them: which one a driver wants, sections/ knows.
+ * eswitch.c, for on.name: one of these words. eswitch_without_vfs first removes the PF's VFs,
+ * eswitch_with_vfs first unbinds them; sections/ knows which one a driver needs.
  */
 extern const char *const eswitch_words[]; /* NULL-ended; by enum eswitch_mode */
 extern const struct target_item eswitch_without_vfs, eswitch_with_vfs;
-/* rdma.c, of the whole machine; the value's number: 0 shared, 1 exclusive. */
+/* rdma.c, for the whole machine; the wanted number is 0 for shared, 1 for exclusive. */
 extern const struct target_item rdma_netns;
 
-/* Of a tree that is not the running machine: what is there is unknown, so it would be set. */
+/*
+ * The look in a tree that is not the running machine: the state is unknown, so the change differs.
+ */
 int look_elsewhere(struct change *c);
-/* 0, or the -EOPNOTSUPP of a set in such a tree. */
+/* 0, or -EOPNOTSUPP for a set in such a tree. */
 int netlink_only_here(const struct root *root, struct err *err);

@@ -1,40 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A kind whose targets are of several sorts: on.item says which one it is. */
+/* A kind with several sorts of targets, which on.item tells apart. */
 #pragma once
 
 #include "kinds/kind.h"
 
-/* on.item of a change points to one, or to a struct that begins with one. */
+/* on.item of a change points to a target_item, or to a struct that begins with one. */
 struct target_item {
-	const struct kind *kind; /* of the change; look and set are as those of a kind */
+	const struct kind *kind; /* of the change; look and set are as in struct kind */
 	int (*look)(const struct kind_ctx *ctx, struct change *c, struct err *err);
 	int (*set)(const struct kind_ctx *ctx, struct change *c, struct err *err);
-	/* As that of a kind; NULL: nothing comes behind. */
+	/* As in struct kind; NULL: nothing follows the set. */
 	int (*complete)(const struct kind_ctx *ctx, struct change *c, struct err *err);
-	/* The wanted values as the kernel's tools show them; the caller frees. NULL: as the
-	 * profile says them. */
+	/*
+	 * The wanted values as the kernel's tools show them; the caller frees. NULL: as written in
+	 * the profile.
+	 */
 	char *(*desired)(const struct change *c);
-	/* Which fault it is if the change does not hold; FAULT_NONE: that of its section. */
+	/* The fault of a change that does not hold; FAULT_NONE: the fault of its section. */
 	enum fault fault;
 };
 
-/* Those of a kind all of whose changes have one. */
+/* The functions of a kind whose changes all have a target_item. */
 int item_look(const struct kind_ctx *ctx, struct change *c, struct err *err);
 int item_set(const struct kind_ctx *ctx, struct change *c, struct err *err);
 int item_complete(const struct kind_ctx *ctx, struct change *c, struct err *err);
-/* Renders c's desired, once all its values are there. */
+/* Renders c's desired text, once all values of c are set. */
 void item_desired(struct change *c);
 
 /*
- * What the look at a function finds that has no netdev (here, yet); 0. remedy: follows "is its
- * driver bound", " (modules.load)".
+ * Ends the look at a function that has no netdev (here, or yet); returns 0. remedy follows "is its
+ * driver bound": " (modules.load)".
  */
 int target_no_netdev(const struct root *root, struct change *c, const char *remedy);
-/* What the look at a VF finds that is not there (yet); 0. */
+/* Ends the look at a VF that does not exist (yet); returns 0. */
 int target_no_vf(struct change *c);
 
 /*
- * The end of a look at several values, c judged by those that the driver has. missing: what it
- * says of one that it has not (code 0: it has all), which is the result, unless c is optional.
+ * Ends a look at several values, after c was judged by the values that the driver has. missing: the
+ * error of a value that the driver lacks (code 0: it has all), which is the result unless c is
+ * optional.
  */
 int target_lacks(struct change *c, const struct err *missing, struct err *err);

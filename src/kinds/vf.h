@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The items of kind vf: on.name is the address of a PF, on.vf which of its VFs. All sets run in
+ * The items of kind vf: on.name is the address of a PF, on.vf the index of a VF. All sets run in
  * workers: a numvfs write holds the PF's device lock and, on current kernels, one global lock
  * around the whole creation; a bind takes the time of a driver's probe.
  */
@@ -8,39 +8,41 @@
 
 #include "kinds/target.h"
 
-/* vf_numvfs.c: how many VFs the PF has; a word (max) where no number is known */
+/* vf_numvfs.c: the number of VFs of the PF; the word max where the number is unknown */
 extern const struct target_item vf_numvfs;
 
-/* vf_driver.c: a word, of these */
+/* vf_driver.c: one of these words */
 enum { VF_DRIVER_NETDEV, VF_DRIVER_VFIO, VF_DRIVER_NONE };
 extern const char *const vf_driver_words[]; /* NULL-ended */
 extern const struct target_item vf_driver;
-/* The driver that VFs of this PF are for, by its name in sysfs; NULL if that is not known. */
+/* The driver for the VFs of this PF, by its name in sysfs; NULL if unknown. */
 const char *vf_own_driver(const struct root *root, const char *pf);
 /*
- * On the machine itself loads the module for vfio-pci, or for a function's own driver (by its
- * alias). A failure shows as a VF without a driver; but for -ELIBACC, a library that is missing.
+ * Loads, on the running machine, the module for vfio-pci or for a function's own driver (by its
+ * alias). A failure shows as a VF without a driver, except for -ELIBACC: a library is missing.
  */
 int vf_load_driver(const struct root *root, const char *addr, bool vfio, struct err *err);
 
-/* vf_mtu.c: the MTU of its netdevs */
+/* vf_mtu.c: the MTU of a VF's netdevs */
 extern const struct target_item vf_mtu;
 
 /*
- * vf_msix.c: its MSI-X vectors. A VF that is bound is unbound first; the change of its driver, in a
- * later phase of the same lane, binds it again.
+ * vf_msix.c: the number of MSI-X vectors of a VF. A bound VF is unbound first; the change of its
+ * driver, in a later phase of the same lane, binds it again.
  */
 extern const struct target_item vf_msix;
 
 /* vf_bound.c */
 
 /*
- * Who would lose the VF (its address), if its driver were unbound or it were removed: a
- * sentence, "its netdev is in another network namespace", or NULL if nobody.
+ * The user that would lose the VF at this address if its driver were unbound or the VF were
+ * removed: a sentence, "its netdev is in another network namespace"; or NULL.
  */
 const char *vf_user(const struct root *root, const char *addr);
-/* A VF without a driver, or with vfio-pci, whose user resets it, is left as it is. -EBUSY for
- * one that someone uses. */
+/*
+ * Unbinds a VF. A VF without a driver stays as it is, and so does a VF with vfio-pci, whose user
+ * resets it. -EBUSY: the VF is in use.
+ */
 int vf_unbind(const struct root *root, const char *addr, struct err *err);
 
 /* vf_where.c: where a worker sleeps, by its kernel stack */

@@ -342,7 +342,7 @@ void plan_filter(struct plan *plan, bool (*keep)(const struct change *c, const v
 	plan->list.n = kept;
 }
 
-/* "never [always] madvise": what the kernel has selected is in brackets. */
+/* "never [always] madvise": brackets mark the kernel's selection. */
 static bool selected_is(const char *observed, const char *want)
 {
 	const char *open = strchr(observed, '[');

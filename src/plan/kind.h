@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A kind knows how to look at one sort of target and how to set it. Each is a file of the room
- * kinds/ that exports one const struct, and a line in that room's table.c. Changes refer to their
- * kind; the linker brings it.
+ * A kind knows how to look at one sort of target and how to set it. Each kind is a file of the room
+ * kinds/ that exports one const struct, and a line in that room's table.c. Changes point to their
+ * kind.
  */
 #pragma once
 
@@ -16,46 +16,47 @@
 struct change;
 struct kind_ctx; /* of kinds/kind.h */
 
-/* Where a worker is that has not come back from the kernel. */
+/* Where a worker is that has not returned from the kernel. */
 enum whereabouts {
-	WHERE_UNKNOWN, /* it has ended, or this kernel does not say */
+	WHERE_UNKNOWN, /* the worker has ended, or this kernel does not report it */
 	WHERE_AT_WORK,
-	WHERE_IN_LINE, /* it waits for a lock that another set of its sort may hold */
+	WHERE_IN_LINE, /* the worker waits for a lock that another set of its sort may hold */
 };
 
 struct kind {
 	const char *name;
 	/*
-	 * Set may block in the kernel: it runs in a worker that can be abandoned. What such
-	 * a set leaves in the struct change is lost with the child; only the error returns.
+	 * Set may block in the kernel, so it runs in a worker that can be abandoned. Only its error
+	 * returns, because its writes to the struct change are lost with the child process.
 	 */
 	bool blocks;
-	/* It is there or not: an optional one may be kept away by anything. */
+	/* An optional change of this kind may fail for any reason. */
 	bool optional_may_fail;
-	/* A set may only begin what others go on with: that it still waits then is no failure. */
+	/* A set may start work that others finish: a change that still waits then has not failed.
+	 */
 	bool begins;
 	/* Fills observed and state (SAME, DIFFERS, WAITS, UNSUPPORTED; reason with the last
-	 * two). An error means that it could not look: the change is failed. Never writes. */
+	 * two). An error means that the look failed: the change is failed. Never writes. */
 	int (*look)(const struct kind_ctx *ctx, struct change *c, struct err *err);
-	/* Makes it so. NULL: nothing of this kind is ever set. */
+	/* Sets the target to the wanted value. NULL: changes of this kind are never set. */
 	int (*set)(const struct kind_ctx *ctx, struct change *c, struct err *err);
 	/*
-	 * NULL, or: whether what a set has begun is complete, as a driver's devices come behind its
-	 * bind. 1: it is, and observed says so. 0: nothing comes behind this set. -EAGAIN with
-	 * *err saying what is missing: asked again after the next uevent, until the set's
-	 * deadline. Another error: it never will be. Asked in the engine's own process, for all
-	 * sets of a phase at a time, where a worker for each would wake up for the events of all
-	 * others. Never blocks or writes.
+	 * NULL, or: whether a set is complete, since for example devices appear after a bind. 1:
+	 * complete, with observed filled. 0: nothing follows this set. -EAGAIN, with *err naming
+	 * the missing part: called again after the next uevent, until the set's deadline. Another
+	 * error: the set will never complete. Called in the engine's own process for all sets of a
+	 * phase, because workers would each wake up for the events of all others. Never blocks or
+	 * writes.
 	 */
 	int (*complete)(const struct kind_ctx *ctx, struct change *c, struct err *err);
 	/*
-	 * NULL, or: called once when a phase is over that has set changes of this kind, for what is
-	 * to be told to others once and not for each. The last of them fails where this does.
+	 * NULL, or: called once after a phase that has set changes of this kind, to inform other
+	 * programs once for all changes. If it fails, the last of these changes fails.
 	 */
 	int (*after)(const struct kind_ctx *ctx, struct err *err);
-	/* *in gets the kernel function that a worker sleeps in, if it is known. Or NULL. */
+	/* *in gets the kernel function in which a worker sleeps, if it is known. May be NULL. */
 	enum whereabouts (*where)(const struct root *root, pid_t worker, struct str *in);
-	const char *line; /* what sets that queue stand in line for: "the kernel's lock for ..." */
+	const char *line; /* the lock for which sets queue: "the kernel's lock for ..." */
 };
 
 extern const struct kind kind_attr;    /* a file of procfs or sysfs, or a glob of them */
@@ -70,5 +71,5 @@ extern const struct kind kind_irq;   /* affinity of a function's vectors */
 extern const struct kind kind_block; /* queues of a function's disks */
 extern const struct kind kind_mount;
 extern const struct kind kind_limit;	 /* a resource limit of running processes; never set */
-extern const struct kind kind_check;	 /* a fact to be judged; never set */
-extern const struct kind kind_benchmark; /* a number that only the gate takes; plan lists it */
+extern const struct kind kind_check;	 /* a fact that is judged; never set */
+extern const struct kind kind_benchmark; /* a number that only the gate measures; plan lists it */

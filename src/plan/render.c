@@ -15,7 +15,7 @@ char *render_place(struct place at)
 	return at.line ? xasprintf("%s:%u:%u", at.file, at.line, at.col) : xstrdup(at.file);
 }
 
-/* One short line of a value: the first line, cut, in quotes. */
+/* A value as one short line: the first line, cut, in quotes. */
 static char *brief(const char *value)
 {
 	size_t len = strcspn(value, "\n");

@@ -7,13 +7,13 @@
 #include "plan/change.h"
 
 /*
- * All changes, stage by stage, a line each: state, id, what was found and what is wanted; the
- * reason below it.
+ * All changes, stage by stage, with a line for each: state, id, found and wanted value; the reason
+ * is on the line below.
  */
 void render_changes(FILE *out, const struct plan *plan, unsigned int stages);
 
-/* "not as expected: ..." of a broken premise; NULL of any other change. Caller frees. */
+/* "not as expected: ..." for a broken premise; NULL for any other change. The caller frees. */
 char *render_premise(const struct change *c);
 
-/* "file:line:col"; caller frees. */
+/* "file:line:col"; the caller frees. */
 char *render_place(struct place at);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Changes that may be about one file: lines of one section, and changes of two. */
+/* Changes that may share a file: of one section, and of two sections. */
 #include <stdint.h>
 #include <string.h>
 
@@ -10,15 +10,15 @@
 
 /*
  * Links of sysfs lead to each device by many names (from its class, its bus, its driver, its PF,
- * the policy that CPUs share), but a file has the same name in all of them. Neither /proc/sys nor
- * /sys/kernel/mm has links.
+ * the policy that CPUs share), but a file has the same name in all of them. /proc/sys and
+ * /sys/kernel/mm have no links.
  */
 static bool has_links(const char *path)
 {
 	return str_starts(path, "/sys/") && !str_starts(path, "/sys/kernel/mm/");
 }
 
-/* Whether the two may match one file. */
+/* Whether the two patterns may match one file. */
 static bool targets_meet(const char *a, const char *b, bool *ret_alias)
 {
 	*ret_alias = has_links(a) && has_links(b);
@@ -43,7 +43,7 @@ static struct rival as_rival(const struct change *c, bool alias)
 			      .alias = alias};
 }
 
-/* The most specific comes first, and of equals the one that is added last. */
+/* The most specific rival comes first; among equals, the rival added last. */
 static void add_rival(struct rivals *all, struct rival rival)
 {
 	size_t at = 0;
@@ -58,8 +58,8 @@ static void add_rival(struct rivals *all, struct rival rival)
 }
 
 /*
- * What tells most pairs of thousands of lines apart: numbers of a path, and of its last part, which
- * alone decides where links lead to a file by several paths.
+ * Keys that separate most pairs of thousands of lines quickly: numbers of a path and of its last
+ * part. If links lead to a file by several paths, only the last part decides.
  */
 struct key {
 	uint32_t path, name; /* 0: a pattern, or no path: may match any */

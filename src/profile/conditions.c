@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether a node is what a `match:` describes. Identity only: what the SKU is, never how
- * many of its parts still work; that is what expect: and the gate judge.
+ * Whether a node meets the conditions of a `match:`. Conditions identify the SKU; they never count
+ * how many parts still work, which is the job of expect: and the gate.
  */
 #include <fnmatch.h>
 
@@ -14,7 +14,10 @@ struct asking {
 	size_t asked, held;
 };
 
-/* Firmware may put anything into its strings: a condition is a line, and steers no terminal. */
+/*
+ * Firmware may put any bytes into its strings. Replaces control characters, because a condition is
+ * one line and must not control the terminal.
+ */
 static char *one_line(const char *text)
 {
 	char *copy = xstrdup(text ? text : "");
@@ -67,7 +70,7 @@ static void ask_cpu_vendor(struct asking *a, const struct ynode *wanted)
 	answer(a, "cpu_vendor", wanted->text, found, streq(wanted->text, found));
 }
 
-/* VFs do not count: they come and go with what railhead itself sets. */
+/* VFs do not count, because railhead's own settings create and remove them. */
 static size_t functions_of(const struct node *node, unsigned int vendor, unsigned int device)
 {
 	const struct pci_functions *functions = node_functions(node);

@@ -10,19 +10,19 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Nobody reads more, and a file of garbage would give one for each of its keys. */
+/* Cap the count: a garbage file would otherwise produce one diagnostic per key. */
 enum { DIAGS_MAX = 500 };
 
 /*
- * Text from a file may hold anything that YAML can escape: one problem must stay one line,
- * and no terminal may be steered by it.
+ * Replaces control characters, because text from a file may contain any of them: a problem must
+ * stay on one line and must not control the terminal.
  */
 static void tame(char *s)
 {
 	for (; *s; s++) {
 		if ((unsigned char)*s < ' ' || *s == 0x7f)
 			*s = '?';
-		/* U+0080 to U+009F, among which is what ESC [ is short for */
+		/* U+0080 to U+009F: the C1 controls, among them the short form of ESC [ */
 		else if ((unsigned char)s[0] == 0xc2 && ((unsigned char)s[1] & 0xe0) == 0x80)
 			s[0] = s[1] = '?';
 	}
@@ -55,7 +55,7 @@ static void add(struct diags *d, bool warning, struct place at, const char *key,
 		return;
 	if (d->list.n == DIAGS_MAX) {
 		push(d, warning, (struct place){.file = at.file}, "",
-		     xstrdup("more problems than can be listed; mend these first"));
+		     xstrdup("more problems than can be listed; fix these first"));
 		return;
 	}
 	str_vaddf(&text, fmt, ap);
@@ -135,7 +135,7 @@ void diags_sort(struct diags *d, const char *first)
 
 /* --- as text ------------------------------------------------------------------------------ */
 
-/* Behind a text in quotes, which may be anything: "'a; b' is not ...". */
+/* Skips a text in quotes, which may contain anything: "'a; b' is not ...". */
 static const char *past_quoted(const char *p)
 {
 	const char *end = strchr(p + 1, '\'');

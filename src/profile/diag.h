@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is wrong with a profile: all of it, not the first thing. */
+/* Every problem of a profile, with its place. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,33 +9,33 @@
 #include "profile/place.h"
 
 struct diag {
-	struct place at; /* its file is a copy: the tree it was in may be gone */
+	struct place at; /* file is a copy, as its owner may be freed first */
 	char *key;	 /* "sriov.rails.vfs", or "" for the file */
-	char *text;	 /* what is wrong; what would be right */
+	char *text;	 /* "problem; remedy" */
 	const char
-		*code; /* what sort of mistake it is, for programs: "unknown-key", a rule's name */
+		*code; /* the sort of problem, for programs: "unknown-key", or the name of a rule */
 	bool warning;
 };
 
 struct diags {
 	VEC(struct diag) list;
-	size_t errors;	  /* how many are no warnings */
-	const char *code; /* static: of what is added from now on; NULL: "invalid" */
+	size_t errors;	  /* number of entries that are not warnings */
+	const char *code; /* static: the code of entries added from now on; NULL: "invalid" */
 };
 
 void diag_error(struct diags *d, struct place at, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 void diag_warn(struct diags *d, struct place at, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Adds what another list has. */
+/* Adds a copy of an entry of another list. */
 void diag_copy(struct diags *d, const struct diag *of);
 /*
- * By file, line and column: what is about the file `first` before all others, each once. One
- * mistake that two ways led to is told once.
+ * Sorts by file, line and column, with the entries of file `first` in front. Removes duplicates:
+ * two ways can lead to the same mistake.
  */
 void diags_sort(struct diags *d, const char *first);
-/* The part of the text that says what would be right: behind its last "; ". NULL: none does. */
+/* The remedy: the part of the text after its last "; ". NULL: the text has no remedy. */
 const char *diag_remedy(const struct diag *d);
-/* "file:line:col: [warning: ]key.path: text", always one line; caller frees. */
+/* "file:line:col: [warning: ]key.path: text", always one line; the caller frees. */
 char *diag_format(const struct diag *d);
 void diags_free(struct diags *d);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The text of a starter profile: what is there now, with words on what to do next. */
+/* Text of a starter profile: the present settings of the machine, with hints for the next steps. */
 #include "profile/draft.h"
 
 #include <ctype.h>
@@ -26,7 +26,10 @@ struct draft {
 
 /* --- text ---------------------------------------------------------------------------------- */
 
-/* DMI text as a pattern that matches just it; '?' stands for what YAML would not take. */
+/*
+ * DMI text as a pattern for this text; bytes other than printable ASCII become '?', as YAML may
+ * reject them.
+ */
 static void add_pattern(struct str *out, const char *text)
 {
 	cleanup_str struct str escaped = {0};
@@ -59,29 +62,33 @@ static char *name_of(const struct node *node)
 
 /* --- head, match, devices -------------------------------------------------------------------- */
 
-/* fits: a profile of the search path that is for this machine already, or NULL. */
+/* fits: a profile of the search path that matches this machine already, or NULL. */
 static void add_head(struct draft *d, const char *name, const char *fits)
 {
 	if (!d->sets.way_in)
-		str_add(d->out, "# WARNING: " DRAFT_NO_WAY_IN ".\n"
-				"# Name it before anything else: mgmt: {address: \"0000:xx:00.0\", "
-				"protect: true}\n"
-				"# below devices:, or draft on the machine itself.\n");
-	str_addf(
-		d->out,
-		"# A starter profile, drafted from one machine. It changes nothing there yet: "
-		"what\n"
-		"# is active below is what the machine has now, and what is commented out is what\n"
-		"# nodes of this kind usually want. Keep this file as %s.yaml, then:\n"
-		"#   railhead check %s.yaml\n"
-		"#   railhead plan --profile %s.yaml\n"
-		"schema: 1\nname: %s\nversion: 0.1.0\n",
-		name, name, name, name);
+		str_add(d->out,
+			"# WARNING: " DRAFT_NO_WAY_IN ".\n"
+			"# Name that NIC first: mgmt: {address: \"0000:xx:00.0\", protect: true}\n"
+			"# below devices:, or draft on the machine itself.\n");
+	str_addf(d->out,
+		 "# A starter profile, drafted from one machine. It changes nothing there yet: "
+		 "active\n"
+		 "# lines are the present state of the machine, and lines that are commented out "
+		 "are\n"
+		 "# usual settings for nodes of this kind. Keep this file as %s.yaml, then:\n"
+		 "#   railhead check %s.yaml\n"
+		 "#   railhead plan --profile %s.yaml\n"
+		 "schema: 1\n"
+		 "name: %s\n"
+		 "version: 0.1.0\n",
+		 name, name, name, name);
 	if (fits)
 		str_addf(d->out,
-			 "# The profile %s is for this machine already (railhead show %s). Take it "
-			 "as a base, or\n# write a drop-in of it: two profiles that match one "
-			 "machine are an error.\n#extends: %s\n",
+			 "# The profile %s matches this machine already (railhead show %s). Use it "
+			 "as a base, or\n"
+			 "# write a drop-in for it: two profiles that match one machine are an "
+			 "error.\n"
+			 "#extends: %s\n",
 			 fits, fits, fits);
 }
 
@@ -90,7 +97,10 @@ static bool makes_sku(const struct draft_set *set)
 	return str_starts(set->name, "gpus") || streq(set->name, "rails");
 }
 
-/* One chassis is sold with several GPUs, a cloud has one name for all its machines. */
+/*
+ * Lists PCI ids, because DMI is not enough: a chassis is sold with different GPUs, and a cloud has
+ * one name for all its machines.
+ */
 static void add_match_parts(struct draft *d, bool sku_only)
 {
 	cleanup_str struct str ids = {0};
@@ -115,8 +125,10 @@ static bool add_match_dmi(struct draft *d)
 	for (size_t i = 0; i < array_len(fields); i++) {
 		const char *value = node_dmi(d->node, fields[i]);
 
-		/* the tag of Azure's machines, which all have the same name; else it is one
-		 * machine's own */
+		/*
+		 * Only Azure's tag identifies a product, as its machines share one name; other
+		 * asset tags identify a single machine.
+		 */
 		if (!*value || (streq(fields[i], "chassis_asset_tag") &&
 				!streq(value, "7783-7084-3265-9085-8269-3286-77")))
 			continue;
@@ -128,15 +140,15 @@ static bool add_match_dmi(struct draft *d)
 	return any;
 }
 
-/* Without DMI it is told by what is in it. */
+/* Without DMI the PCI functions identify the machine. */
 static bool add_match(struct draft *d)
 {
 	size_t before;
 	bool dmi;
 
-	str_add(d->out,
-		"\n# Which machines this is for: what the SKU is, not how many of its parts "
-		"still work.\nmatch:\n");
+	str_add(d->out, "\n# Conditions that identify the SKU, and still hold when parts of a "
+			"machine fail.\n"
+			"match:\n");
 	before = d->out->len;
 	dmi = add_match_dmi(d);
 	if (!dmi && *node_arch(d->node))
@@ -172,8 +184,8 @@ static void add_devices(struct draft *d)
 	if (!d->sets.set.n)
 		return;
 	str_add(d->out,
-		"\n# expect: is a check: seven of eight is a fault of the node, never another "
-		"profile.\ndevices:\n");
+		"\n# expect: is a check: seven functions of eight are a fault of the node.\n"
+		"devices:\n");
 	for (size_t i = 0; i < d->sets.set.n; i++)
 		add_set(d, &d->sets.set.v[i]);
 }
@@ -190,7 +202,7 @@ static void add_expect(struct draft *d)
 	if (node_count_online(n))
 		str_addf(d->out, "  cpus: %zu\n", node_count_online(n));
 	str_addf(d->out, "  numa_nodes: %zu\n", cpus_count(&n->nodes));
-	/* What firmware keeps for itself differs by a little from boot to boot. */
+	/* A small margin, because the memory that firmware reserves varies from boot to boot. */
 	if (node_memory(n)->bytes)
 		str_addf(d->out, "  memory: \">=%lluM\"\n",
 			 (unsigned long long)(node_memory(n)->bytes / 100 * 98 >> 20));
@@ -202,11 +214,11 @@ static void add_kernel_args(struct draft *d)
 {
 	struct cpus kept;
 
-	str_add(d->out,
-		"\n# Kernel arguments: railhead tries them in one extra boot and goes back if they "
-		"fail.\n#kernel_args:\n"
-		"#  iommu: passthrough      # DMA without translation; strict or lazy where VMs "
-		"get VFs\n");
+	str_add(d->out, "\n# Kernel arguments: railhead tries them in one extra boot and goes back "
+			"if they fail.\n"
+			"#kernel_args:\n"
+			"#  iommu: passthrough      # DMA without translation; strict or lazy "
+			"where VMs get VFs\n");
 	if (node_first_cores(d->node, 2, &kept, NULL) == 0)
 		str_add(d->out, "#  isolate_cpus: {keep: 2 per node}    # the other cores, for "
 				"pinned work\n");
@@ -245,7 +257,7 @@ static void add_pool(struct draft *d, const struct page_size *size, struct str *
 			 str_get(&counts));
 }
 
-/* A quarter of the memory, and 32G of each node at most. */
+/* A quarter of the memory, at most 32G per NUMA node. */
 static void add_fitting_pool(struct draft *d)
 {
 	size_t nodes = cpus_count(&d->node->nodes_with_cpu);
@@ -270,18 +282,18 @@ static void add_hugepages(struct draft *d)
 	for (size_t i = 0; i < array_len(sizes); i++)
 		add_pool(d, &sizes[i], &pools);
 	if (pools.len)
-		str_addf(
-			d->out,
-			"\n# The pages that are there now. at: boot asks the kernel for them while "
-			"memory is whole.\nhugepages:\n%s",
-			pools.s);
+		str_addf(d->out,
+			 "\n# The present pages. at: boot makes the kernel allocate them before "
+			 "memory is fragmented.\n"
+			 "hugepages:\n%s",
+			 pools.s);
 	else
 		add_fitting_pool(d);
 }
 
 static void add_modules(struct draft *d)
 {
-	/* In the order that they need each other. */
+	/* In the order of their dependencies. */
 	static const char *const chain[] = {
 		"mlx5_core",  "mlx5_ib",	"bnxt_en",   "bnxt_re",	  "ice",
 		"irdma",      "ib_core",	"ib_uverbs", "ib_umad",	  "rdma_cm",
@@ -304,7 +316,7 @@ static void add_modules(struct draft *d)
 
 /* --- VFs ---------------------------------------------------------------------------------- */
 
-/* VFs of the PF; *driver is what the first has, "" for none. */
+/* Number of VFs of the PF; *driver: the driver of the first VF, "" for none. */
 static size_t vfs_of(const struct node *node, const struct pci_fn *pf, const char **driver)
 {
 	const struct pci_functions *functions = node_functions(node);
@@ -326,7 +338,7 @@ static const char *binding(const char *driver)
 	return streq(driver, "vfio-pci") ? "vfio-pci" : *driver ? "netdev" : "none";
 }
 
-/* Only where all members have the same: anything else is for the author to decide. */
+/* Only if all members agree; otherwise the author must decide. */
 static void add_vfs(struct draft *d, const struct draft_set *set, bool *begun)
 {
 	const char *driver = "", *other = "";
@@ -339,7 +351,7 @@ static void add_vfs(struct draft *d, const struct draft_set *set, bool *begun)
 	if (set->protect || !set->fn.v[0]->totalvfs)
 		return;
 	if (same) {
-		str_add(d->out, *begun ? "" : "\n# The VFs that are there now.\nsriov:\n");
+		str_add(d->out, *begun ? "" : "\n# The present VFs.\nsriov:\n");
 		str_addf(d->out, "  %s: {vfs: %zu, vf: {driver: %s}}\n", set->name, n,
 			 binding(driver));
 		*begun = true;
@@ -369,7 +381,10 @@ static bool is_port(const struct draft_set *set)
 	return !set->protect && (set->ethernet || set->infiniband);
 }
 
-/* Lossless RoCE on priority 3; DCQCN is a matter of mlx5, and not of each kernel. */
+/*
+ * Lossless RoCE on priority 3. DCQCN is optional, because only mlx5 has it, and not in every
+ * kernel.
+ */
 static void add_roce(struct str *out, const struct draft_set *set)
 {
 	bool mlx5 = set->fn.v[0]->vendor == VENDOR_MELLANOX;
@@ -402,13 +417,12 @@ static void add_ports(struct draft *d)
 		const char *section, *why;
 		void (*add)(struct str *out, const struct draft_set *set);
 	} blocks[] = {
-		{"link", "Jumbo frames; the switches must take them, too.", add_mtu},
+		{"link", "Jumbo frames; the switches must accept them, too.", add_mtu},
 		{"qos", "RoCE: the switches must have the same priority and DSCP (26 << 2 | 2).",
 		 add_roce},
 		{"pcie", "Larger reads, where the device and the firmware leave that to software.",
 		 add_reads},
-		{"irq", "Interrupts at the CPUs that are near; isolated ones are left out.",
-		 add_affinity},
+		{"irq", "Interrupts at near CPUs, except isolated ones.", add_affinity},
 	};
 
 	for (size_t i = 0; i < array_len(blocks); i++) {
@@ -433,7 +447,7 @@ static const struct draft_set *set_called(const struct draft *d, const char *nam
 	return NULL;
 }
 
-/* How near the pair is that is farthest apart; NEAR_NOT, too, where a NIC has no GPU of its own. */
+/* The nearness of the pair that is farthest apart; NEAR_NOT if a NIC has no GPU of its own. */
 static enum nearness farthest(const struct draft *d, const struct draft_set *nics,
 			      const struct draft_set *gpus)
 {
@@ -450,7 +464,7 @@ static enum nearness farthest(const struct draft *d, const struct draft_set *nic
 	return worst;
 }
 
-/* Straight traffic needs a bridge that is above both. */
+/* Direct traffic needs a common bridge above both devices. */
 static void add_pairs(struct draft *d)
 {
 	const struct draft_set *nics = set_called(d, "rails"), *gpus = set_called(d, "gpus");
@@ -459,17 +473,17 @@ static void add_pairs(struct draft *d)
 	if (how == NEAR_NOT)
 		return;
 	str_addf(d->out,
-		 "\n# Each NIC has a GPU of its own so near. p2p: direct asks that no bridge "
-		 "between "
-		 "sends their\n# traffic through the root complex; isolated, where VMs get them, "
-		 "that "
-		 "each does.\n#pairs: {nics: rails, gpus: gpus, within: %s, p2p: %s}\n",
+		 "\n# Each NIC has its own GPU within this distance. p2p: direct requires that no "
+		 "bridge between\n"
+		 "# them sends traffic through the root complex; isolated, for VMs, that each "
+		 "bridge does.\n"
+		 "#pairs: {nics: rails, gpus: gpus, within: %s, p2p: %s}\n",
 		 nearness_name(how), how == NEAR_NUMA ? "isolated" : "direct, acs: set");
 }
 
 /* --- gate ------------------------------------------------------------------------------------ */
 
-/* The least of the members, so that the check holds now. False if one is unknown. */
+/* The lowest values of the members, so that the check passes now. False if a value is unknown. */
 static bool least_link(const struct draft *d, const struct draft_set *set, uint64_t *width,
 		       uint32_t *tenths)
 {
@@ -506,7 +520,7 @@ static void add_link_check(struct draft *d, const struct draft_set *set)
 	str_add(d->out, "GT/s}\n");
 }
 
-/* RDMA of a port, and the way to a GPU's memory where rails have GPUs. */
+/* Checks of a port's RDMA, and of access to GPU memory if the rails have GPUs. */
 static void add_port_checks(struct draft *d, const struct draft_set *set)
 {
 	const char *name = set->name;
@@ -526,7 +540,8 @@ static void add_port_checks(struct draft *d, const struct draft_set *set)
 		str_add(d->out, "    #gpudirect: {run: gpudirect, on: gpus, with: rails}\n");
 }
 
-/* What is usual for a set, commented out: only a node that is known to be good tells its figures.
+/*
+ * The usual checks of a set, commented out because their figures must be measured on a good node.
  */
 static void add_usual_checks(struct draft *d, const struct draft_set *set)
 {
@@ -550,15 +565,18 @@ static void add_gate(struct draft *d)
 
 	d->out = &checks;
 	for (size_t i = 0; i < d->sets.set.n; i++)
-		/* a GPU at rest trains its link down */
+		/* skip GPUs, because an idle GPU trains its link down */
 		if (!d->sets.set.v[i].protect && !str_starts(d->sets.set.v[i].name, "gpus"))
 			add_link_check(d, &d->sets.set.v[i]);
 	d->out = out;
 	str_addf(out,
-		 "\n# What must hold before the node may work. Measure memory on a node that is "
-		 "known to be good\n# and take a tenth off; `railhead calibrate` says how much "
-		 "from many.\ngate:\n  budget: 60s\n  %schecks:\n%s"
-		 "    #memory: {run: memory_bandwidth, per: node, min: 100GB/s}\n",
+		 "\n# Checks that must pass before the node works. Measure memory on a good node "
+		 "and subtract a\n"
+		 "# tenth, or let `railhead calibrate` compute the figure from many nodes.\n"
+		 "gate:\n"
+		 "  budget: 60s\n"
+		 "  %schecks:\n"
+		 "%s    #memory: {run: memory_bandwidth, per: node, min: 100GB/s}\n",
 		 checks.len ? "" : "#", str_get(&checks));
 	for (size_t i = 0; i < d->sets.set.n; i++)
 		if (!d->sets.set.v[i].protect)
@@ -585,13 +603,14 @@ int draft_profile(const struct root *root, const struct node *node, const char *
 	add_sriov(&d);
 	add_ports(&d);
 	add_pairs(&d);
-	str_add(ret, "\n#sysctl:\n#  net.core.rmem_max: 268435456\n"
+	str_add(ret, "\n#sysctl:\n"
+		     "#  net.core.rmem_max: 268435456\n"
 		     "#  net.ipv4.conf.all.rp_filter: 2\n");
 	add_gate(&d);
 	draft_sets_free(&d.sets);
 	if (!known)
 		return err_set(err, -ENODATA,
-			       "nothing here tells one machine from another: no DMI, no "
+			       "this tree has nothing to match a machine by: no DMI, no "
 			       "architecture, no PCI functions");
 	return 0;
 }

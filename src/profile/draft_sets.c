@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which functions of a machine an author would want to speak of, and under which names. */
+/* Selects the functions of a machine that an author may want to configure, and names their sets. */
 #include <ctype.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ enum {
 
 enum role { ROLE_NONE, ROLE_RDMA, ROLE_SRIOV, ROLE_MGMT, ROLE_GPU, ROLE_NVME };
 
-/* Like functions: the same role, id, link layer and number of ports on a card. */
+/* Functions with the same role, id, class and number of ports per card. */
 struct group {
 	enum role role;
 	const struct pci_fn *first;
@@ -28,7 +28,7 @@ struct group {
 struct sorter {
 	const struct root *root;
 	const struct node *node;
-	struct strv uplinks; /* netdevs that carry the default route, and those below them */
+	struct strv uplinks; /* netdevs that carry the default route, and the netdevs below them */
 	VEC(struct group) groups;
 };
 
@@ -42,7 +42,7 @@ static bool is_uplink(const struct sorter *s, const struct pci_fn *fn)
 	return false;
 }
 
-/* Drivers of NICs that do RDMA, whether or not their RDMA driver is loaded now. */
+/* Whether a NIC can do RDMA: by its driver, even if its RDMA driver is not loaded. */
 static bool does_rdma(const struct pci_fn *fn)
 {
 	static const char *const drivers[] = {"mlx5_core", "mlx4_core", "bnxt_en", "ice",
@@ -61,7 +61,7 @@ static enum role nic_role(const struct sorter *s, const struct pci_fn *fn)
 	return fn->totalvfs ? ROLE_SRIOV : ROLE_MGMT;
 }
 
-/* A display controller of another vendor is the BMC's. */
+/* A display controller of another vendor belongs to the BMC. */
 static bool is_gpu(const struct pci_fn *fn, uint32_t class)
 {
 	bool vendor = fn->vendor == VENDOR_AMD || fn->vendor == VENDOR_NVIDIA;
@@ -112,7 +112,7 @@ static void add_to_group(struct sorter *s, const struct pci_fn *fn, enum role ro
 	vec_push(&s->groups, new);
 }
 
-/* Without RDMA the NICs with VFs are what the node is about, if there are two of a kind. */
+/* On a node without RDMA NICs, two or more like NICs with VFs are its data NICs. */
 static void settle_sriov(struct sorter *s)
 {
 	bool rdma = false;
@@ -127,7 +127,7 @@ static void settle_sriov(struct sorter *s)
 	}
 }
 
-/* Rails come one to a card; of two such groups the larger is it. */
+/* Rails come one to a card; the largest RDMA group is taken for them. */
 static struct group *find_rails(struct sorter *s)
 {
 	struct group *best = NULL;
@@ -156,8 +156,8 @@ static void name_set(struct draft_sets *sets, struct draft_set *set, const char 
 	set->name = n > 1 ? xasprintf("%s%d", name, n) : xstrdup(name);
 }
 
-/* What besides the id tells this group from the others with it. */
-static void part(const struct sorter *s, struct group *g)
+/* Distinguishes the group from others with the same id: by ports, or by address. */
+static void distinguish(const struct sorter *s, struct group *g)
 {
 	for (size_t i = 0; i < s->groups.n; i++) {
 		const struct group *o = &s->groups.v[i];
@@ -167,7 +167,7 @@ static void part(const struct sorter *s, struct group *g)
 		if (o->ports != g->ports)
 			g->set.ports = g->ports;
 		else if (g->role == ROLE_MGMT)
-			g->set.by_address = true; /* protected, it is left out of the others */
+			g->set.by_address = true; /* protected, so excluded from other sets */
 	}
 	if (is_nic(g->role)) {
 		g->set.ethernet = g->first->class >> 8 == CLASS_ETHERNET;
@@ -175,10 +175,10 @@ static void part(const struct sorter *s, struct group *g)
 	}
 }
 
-static void take(const struct sorter *s, struct draft_sets *sets, struct group *g, const char *name,
-		 const char *why)
+static void add_group_sets(const struct sorter *s, struct draft_sets *sets, struct group *g,
+			   const char *name, const char *why)
 {
-	part(s, g);
+	distinguish(s, g);
 	g->set.why = why;
 	g->set.protect = g->role == ROLE_MGMT;
 	if (!g->set.by_address) {
@@ -197,7 +197,7 @@ static void take(const struct sorter *s, struct draft_sets *sets, struct group *
 	vec_free(&g->set.fn);
 }
 
-/* Whether a function with the default route has been found, and so is protected. */
+/* Whether a function carries the default route, and therefore is protected. */
 static bool has_way_in(const struct sorter *s)
 {
 	const struct pci_functions *functions = node_functions(s->node);
@@ -214,10 +214,11 @@ void draft_sets_find(const struct root *root, const struct node *node, struct dr
 		enum role role;
 		const char *name, *why;
 	} rest[] = {
-		{ROLE_RDMA, "storage", "NICs that do RDMA and are no rails: storage, front end"},
+		{ROLE_RDMA, "storage", "other RDMA NICs: storage, front end"},
 		{ROLE_GPU, "gpus", "GPUs"},
 		{ROLE_NVME, "nvme", "NVMe drives"},
-		{ROLE_MGMT, "mgmt", "left alone: how one logs in, or no business of railhead"},
+		{ROLE_MGMT, "mgmt",
+		 "left alone: NICs for logins, and NICs that railhead need not configure"},
 	};
 	struct sorter s = {.root = root, .node = node};
 	struct group *rails;
@@ -233,12 +234,12 @@ void draft_sets_find(const struct root *root, const struct node *node, struct dr
 	settle_sriov(&s);
 	rails = find_rails(&s);
 	if (rails)
-		take(&s, ret, rails, "rails",
-		     "the NICs of the compute fabric, one per GPU as a rule");
+		add_group_sets(&s, ret, rails, "rails",
+			       "the NICs of the compute fabric, one per GPU as a rule");
 	for (size_t i = 0; i < array_len(rest); i++)
 		for (size_t j = 0; j < s.groups.n; j++)
 			if (s.groups.v[j].role == rest[i].role && &s.groups.v[j] != rails)
-				take(&s, ret, &s.groups.v[j], rest[i].name, rest[i].why);
+				add_group_sets(&s, ret, &s.groups.v[j], rest[i].name, rest[i].why);
 	ret->way_in = has_way_in(&s);
 	strv_free(&s.uplinks);
 	vec_free(&s.groups);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * By hand, since libyaml's emitter writes no comments. Block style alone, where few
- * characters mean anything in plain text; whatever is not plainly harmless is quoted.
+ * Writes YAML without libyaml's emitter, because that writes no comments. Uses block style only, in
+ * which few characters are special in plain text; quotes every text that is not plainly harmless.
  */
 #include "profile/emit.h"
 
@@ -18,7 +18,7 @@ enum { INDENT = 2 };
 #define HARMLESS_FIRST "/."
 #define HARMLESS "/._-+=:,*?[]@%"
 
-/* Quoted text is never null, true or false: those must stay as they were written. */
+/* Quoted text is never null, true or false, so it must stay quoted. */
 static bool may_be_plain(const struct ynode *n)
 {
 	size_t len = strlen(n->text);
@@ -36,7 +36,7 @@ static bool may_be_plain(const struct ynode *n)
 	return !streq(n->text, "...");
 }
 
-/* What YAML takes for a line break, a mark or no text at all, even between quotes. */
+/* Characters that YAML treats as a line break or byte order mark, or rejects, even in quotes. */
 static bool needs_escape(unsigned int c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029 || c == 0xfeff ||
@@ -50,7 +50,7 @@ void emit_quoted(struct str *out, const char *text)
 	str_add(out, "\"");
 	while (*s) {
 		size_t len;
-		uint32_t c = utf8_code(s, &len); /* yaml.c lets in well-formed text alone */
+		uint32_t c = utf8_code(s, &len); /* yaml.c accepts only well-formed text */
 
 		if (c == '"' || c == '\\')
 			str_addf(out, "\\%c", (char)c);
@@ -84,7 +84,7 @@ char *place_text(const struct place *at)
 			dir = name;
 			name = s + 1;
 		}
-	/* a drop-in's own name says little */
+	/* add the directory, because a drop-in's file name alone is ambiguous */
 	if (name - dir > 3 && strncmp(name - 3, ".d/", 3) == 0)
 		name = dir;
 	return xasprintf("%s:%u", name, at->line);
@@ -104,7 +104,7 @@ static void end_line(struct str *out, const struct ynode *n)
 
 static void map(struct str *out, const struct ynode *n, int indent, bool inline_first);
 
-/* What follows "key:" or "-". */
+/* Writes the value after "key:" or "-". */
 static void value(struct str *out, const struct ynode *n, int indent)
 {
 	if (n->kind == YAML_SCALAR) {
@@ -141,7 +141,7 @@ static void pair(struct str *out, const struct ynode *key, const struct ynode *n
 	value(out, n, indent + INDENT);
 }
 
-/* inline_first: behind a "-", on its line. */
+/* inline_first: the first key follows a "-" on its line. */
 static void map(struct str *out, const struct ynode *n, int indent, bool inline_first)
 {
 	for (size_t i = 0; i < n->keys.n; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The list of imported settings, and how it is written as a profile. */
+/* The list of imported settings, and the profile that is written from it. */
 #include "profile/import.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ enum { FILE_MAX = 1 << 20 };
 
 /* --- settings ------------------------------------------------------------------------------ */
 
-/* Of a comment: bytes that YAML would not take are '?'. */
+/* Text for a comment: bytes that YAML rejects become '?'. */
 static char *one_line(const char *text)
 {
 	char *copy = xstrdup(text);
@@ -62,9 +62,10 @@ void import_withdraw(struct imported *one, const char *why)
 	free(one->note);
 	one->note = one_line(why);
 	one->section = NULL;
+	one->pages_line = 0;
 }
 
-/* Profiles are written in ASCII: other bytes may have any encoding. */
+/* Profiles are written in ASCII, because the encoding of other bytes is unknown. */
 static bool is_ascii(const char *text)
 {
 	for (; *text; text++)
@@ -99,7 +100,7 @@ void import_keep(struct import *im, const struct origin *from, const struct slot
 	one.may_lack = slot->may_lack;
 	vec_push(&im->list, one);
 	if (!is_ascii(value) || !is_ascii(slot->key) || !is_ascii(or_empty(slot->map)))
-		import_withdraw(&im->list.v[im->list.n - 1], "it is not plain ASCII");
+		import_withdraw(&im->list.v[im->list.n - 1], "not plain ASCII");
 }
 
 void import_refuse(struct import *im, const struct origin *from, const char *fmt, ...)
@@ -112,6 +113,14 @@ void import_refuse(struct import *im, const struct origin *from, const char *fmt
 	str_vaddf(&why, fmt, ap);
 	va_end(ap);
 	one.note = one_line(str_get(&why));
+	vec_push(&im->list, one);
+}
+
+void import_refuse_pages(struct import *im, const struct origin *from, bool is_sysctl)
+{
+	struct imported one = start(im, from);
+
+	one.pages_line = is_sysctl ? IMPORT_PAGES_SYSCTL : im->command_line;
 	vec_push(&im->list, one);
 }
 
@@ -186,7 +195,7 @@ static void add(struct writer *w, const char *text)
 	str_add(w->out, text);
 }
 
-/* Numbers and words in small letters; all else is quoted. */
+/* Text of letters, digits, '/' and (not first) _ . - + stays plain; other text is quoted. */
 static bool is_plain(const char *text)
 {
 	for (const char *p = text; *p; p++)
@@ -314,6 +323,7 @@ void import_write(struct import *im, const char *name, struct str *out)
 	cleanup_free char *head = NULL;
 	size_t kept = 0;
 
+	import_explain_pages(im);
 	for (size_t i = 0; i < im->list.n; i++)
 		kept += im->list.v[i].section != NULL;
 	head = xasprintf(

@@ -1,62 +1,75 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Settings of other tools as a profile: sysctl.d(5), modprobe.d(5), modules-load.d(5), kernel
- * command lines, /etc/default/grub and tuned.conf. Each line becomes a key, or a reason why it is
- * none; nothing is dropped without a word. What would be an error of the profile is found by
- * checking it (cmd/import.c), and then is a reason, too.
+ * Imports settings of other tools into a profile: sysctl.d(5), modprobe.d(5), modules-load.d(5),
+ * kernel command lines, /etc/default/grub and tuned.conf. Each line becomes a key, or is listed
+ * with the reason why not; no line is dropped silently. cmd/import.c then checks the profile and
+ * withdraws each setting that is an error, with the error as the reason.
  */
 #pragma once
+
+#include <limits.h>
 
 #include "base/str.h"
 #include "base/vec.h"
 #include "sys/root.h"
 
-/* One setting of a line: a line of arguments has several. */
+/* One setting; a line of arguments has several. */
 struct imported {
 	char *at;   /* "etc/sysctl.d/90-x.conf:3" */
-	char *said; /* as it stands there, on one line */
+	char *said; /* the source text, on one line */
 	char *of;   /* the shell variable that its line assigns; or NULL */
-	char *note; /* why it is not carried over; else what to know of it, or NULL */
-	/* Its place: sysctl.KEY, cpu.KEY, kernel_args.set[], modules.options.MAP.KEY. */
-	const char *section; /* static; NULL: it is not carried over */
-	const char *group;   /* static: "set", "options"; NULL: the section itself */
+	char *note; /* the reason why the setting is not carried over; else a remark, or NULL */
+	/* Place in the profile: sysctl.KEY, cpu.KEY, kernel_args.set[], modules.options.MAP.KEY. */
+	const char *section; /* static; NULL: not carried over */
+	const char *group;   /* static: "set", "options"; NULL: directly in the section */
 	char *map;	     /* the module of options; or NULL */
-	char *key;	     /* of a list what makes its items one: an argument's name */
+	char *key;	     /* for a list item its identity, such as an argument's name */
 	char *value;
-	bool is_item;	   /* of a list */
+	bool is_item;	   /* an item of a list */
 	bool may_lack;	   /* sysctl.d's "-": optional */
-	unsigned int line; /* of the profile, once that is written */
+	unsigned int line; /* line in the written profile; set by import_write() */
+	/* The command line of an argument about page pools, IMPORT_PAGES_SYSCTL, or 0. */
+	unsigned int pages_line;
 };
 
 struct import {
-	const struct root *root; /* below which included files are looked for */
-	struct strv files;	 /* that have been read */
-	const char *assigned;	 /* the shell variable whose line is read now; or NULL */
+	const struct root *root;   /* included files are looked up below this root */
+	struct strv files;	   /* paths of the files that were read */
+	const char *assigned;	   /* the shell variable whose line is being read; or NULL */
+	unsigned int command_line; /* number of the kernel command line that is being read */
 	VEC(struct imported) list;
 };
 
 void import_free(struct import *im);
 
-/* Where a line is from. */
+/* The line that a setting comes from. */
 struct origin {
 	const char *file;
 	unsigned int line;
 	const char *said;
 };
 
-/* Where a setting goes. */
+/* The place in the profile that a setting goes to. */
 struct slot {
 	const char *section, *group, *map, *key;
 	bool is_item, may_lack;
 	const char *note;
 };
 
-/* The line is that setting; one before it for the same slot counts no more. */
+/*
+ * Adds a setting. An earlier setting for the same slot is withdrawn, because the later one
+ * overrides it.
+ */
 void import_keep(struct import *im, const struct origin *from, const struct slot *slot,
 		 const char *value);
 void import_refuse(struct import *im, const struct origin *from, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The same of a setting that import_keep() took. */
+/* An argument of im->command_line or the sysctl about page pools, without a reason yet. */
+#define IMPORT_PAGES_SYSCTL UINT_MAX
+void import_refuse_pages(struct import *im, const struct origin *from, bool is_sysctl);
+/* Gives each of them its reason; import_write() calls it. */
+void import_explain_pages(struct import *im);
+/* Withdraws a setting that import_keep() added. */
 void import_withdraw(struct imported *one, const char *why);
 
 enum import_kind {
@@ -69,30 +82,38 @@ enum import_kind {
 	IMPORT_TUNED,
 };
 
-/* By where the file lies, else by what is in it. */
+/* Decides by the file's path, else by its text. */
 enum import_kind import_kind_of(const char *path, const char *text);
-/* Reads the text of a file; below: path is below im->root, else the caller's own. */
+/*
+ * Reads the text of a file. below: path is below im->root; otherwise it is the caller's own path.
+ */
 void import_text(struct import *im, const char *path, bool below, const char *text,
 		 enum import_kind kind);
-/* A whole file. Negative errno. */
+/* Reads a whole file. Returns a negative errno on failure. */
 int import_read(const struct import *im, const char *path, bool below, char **ret);
 
-/* One sysctl, one argument, one file of sysfs: into its slot, or with the reason why not. */
+/*
+ * A sysctl, a kernel argument, a line of arguments: adds each setting to its slot, or lists it with
+ * the reason why not.
+ */
 void import_sysctl(struct import *im, const struct origin *from, const char *key, const char *value,
 		   bool may_lack, const char *note);
 void import_argument(struct import *im, const struct origin *from, const char *word);
 void import_arguments(struct import *im, const struct origin *from, const char *words);
-/* The next word of *rest, in which double quotes keep blanks together; NULL: there is none. */
+/* The next word of *rest; double quotes keep blanks together. NULL: no word is left. */
 char *import_word(char **rest);
-/* Where profiles of tuned lie, below the root; NULL-ended. */
+/* Directories of tuned profiles below the root; NULL-terminated. */
 extern const char *const tuned_dirs[];
-/* The file of tuned (import_tuned.c). */
+/* Reads a tuned.conf (import_tuned.c). */
 void import_tuned(struct import *im, const char *path, bool below, const char *text);
 
-/* The profile, named so; sets the line of each setting. */
+/* Writes the profile with that name, and sets the line of each setting. */
 void import_write(struct import *im, const char *name, struct str *out);
 
-/* Without blanks at both ends, in place. */
+/* Removes blanks at both ends, in place. */
 char *import_trim(char *text);
-/* The logical line at *next, which then is the one behind it; NULL at the end. Caller frees. */
+/*
+ * The logical line at *next, which then points to the line after it; NULL at the end. The caller
+ * frees.
+ */
 char *import_line(const char **next, unsigned int *number, unsigned int *lines, bool joined);

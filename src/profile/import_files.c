@@ -75,15 +75,14 @@ static void modprobe_line(struct import *im, const struct origin *from, char *te
 	static const struct {
 		const char *command, *why;
 	} others[] = {
-		{"install",
-		 "runs a program in a module's place, which a profile cannot; modules.blacklist "
-		 "keeps a module from loading by its alias"},
+		{"install", "runs a program instead of loading the module, which a profile cannot; "
+			    "modules.blacklist prevents loading by alias"},
 		{"remove", "runs a program when a module goes, which a profile cannot"},
-		{"softdep", "the order of modules is that of modules.load; leave it in modprobe.d"},
-		{"weakdep", "it is for the maker of the initramfs; leave it in modprobe.d"},
+		{"softdep", "modules.load sets the order of modules; leave softdep in modprobe.d"},
+		{"weakdep", "only initramfs generators read weakdep; leave it in modprobe.d"},
 		{"alias", "gives a module another name; leave it in modprobe.d"},
-		{"include", "modprobe reads no such line any more"},
-		{"config", "modprobe reads no such line any more"},
+		{"include", "modprobe no longer supports this command"},
+		{"config", "modprobe no longer supports this command"},
 	};
 	char *rest = text, *command = import_word(&rest);
 
@@ -100,7 +99,7 @@ static void modprobe_line(struct import *im, const struct origin *from, char *te
 			import_refuse(im, from, "%s", others[i].why);
 			return;
 		}
-	import_refuse(im, from, "no command of modprobe.d(5)");
+	import_refuse(im, from, "not a command of modprobe.d(5)");
 }
 
 static void module_line(struct import *im, const struct origin *from, char *text)
@@ -118,7 +117,7 @@ static void cmdline_line(struct import *im, const struct origin *from, char *tex
 	import_arguments(im, from, text);
 }
 
-/* Of a shell's assignment: the quotes and backslashes go. In place. */
+/* Removes the quotes and backslashes of a shell assignment, in place. */
 static void unquote(char *text)
 {
 	char quote = '\0', *to = text;
@@ -138,14 +137,14 @@ static void unquote(char *text)
 	*to = '\0';
 }
 
-/* V="b" takes back what V="a" said before; V="$V b" adds. */
+/* V="b" replaces an earlier V="a"; V="$V b" appends. */
 static void assign_again(struct import *im, const struct origin *from)
 {
 	cleanup_free char *why =
 		xasprintf("%s:%u assigns %s again", from->file, from->line, im->assigned);
 
 	for (size_t i = 0; i < im->list.n; i++)
-		if (im->list.v[i].section && im->list.v[i].of &&
+		if ((im->list.v[i].section || im->list.v[i].pages_line) && im->list.v[i].of &&
 		    streq(im->list.v[i].of, im->assigned))
 			import_withdraw(&im->list.v[i], why);
 }
@@ -180,13 +179,13 @@ static void grub_line(struct import *im, const struct origin *from, char *text)
 	assign(im, from, text, value);
 }
 
-/* --- all of them --------------------------------------------------------------------------- */
+/* --- reading a file ------------------------------------------------------------------------ */
 
 typedef void read_line(struct import *im, const struct origin *from, char *text);
 
 static const struct {
 	read_line *read;
-	const char *comments; /* what begins one */
+	const char *comments; /* characters that begin a comment */
 	bool joined;	      /* a backslash at the end of a line joins it to the next */
 } formats[] = {
 	[IMPORT_SYSCTL] = {sysctl_line, "#;", false},
@@ -196,12 +195,22 @@ static const struct {
 	[IMPORT_GRUB] = {grub_line, "#", true},
 };
 
+/* All files of GRUB, of tuned and of cmdline.d make one command line each; another file its own. */
+static unsigned int command_line_of(const struct import *im, const char *path,
+				    enum import_kind kind)
+{
+	bool alone = kind == IMPORT_CMDLINE && !strstr(path, "cmdline.d/");
+
+	return alone ? IMPORT_TUNED + 1 + (unsigned int)im->files.n : kind;
+}
+
 void import_text(struct import *im, const char *path, bool below, const char *text,
 		 enum import_kind kind)
 {
 	unsigned int number = 0, lines = 0;
 	char *line;
 
+	im->command_line = command_line_of(im, path, kind);
 	if (kind == IMPORT_TUNED) {
 		import_tuned(im, path, below, text);
 		return;
@@ -227,7 +236,7 @@ static bool ends_in(const char *path, const char *tail)
 	return len >= of_tail && streq(path + len - of_tail, tail);
 }
 
-/* The kind that the first line that is no comment tells. */
+/* The kind, by the first line that is not a comment. */
 static enum import_kind kind_of_text(const char *text)
 {
 	static const char *const commands[] = {"options ", "blacklist ", "install ",
@@ -258,7 +267,7 @@ static enum import_kind kind_of_text(const char *text)
 enum import_kind import_kind_of(const char *path, const char *text)
 {
 	static const struct {
-		const char *part; /* of the path; with '$' its end */
+		const char *part; /* of the path; a trailing '$' anchors it at the end */
 		enum import_kind kind;
 	} places[] = {
 		{"sysctl.d/", IMPORT_SYSCTL},		{"sysctl.conf$", IMPORT_SYSCTL},

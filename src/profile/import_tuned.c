@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tuned.conf: sections of plug-ins, as Python's ConfigParser reads them (indented lines go on, a
- * blank and # begin a comment), with the files that include= names and the variables of
- * [variables]. What tuned computes (${f:...}) and what depends on devices or on the machine that
- * tuned runs on is explained.
+ * tuned.conf: sections of plug-ins, as Python's ConfigParser reads them (an indented line continues
+ * a value, a # after a blank begins a comment), with the files that include= names and the
+ * variables of [variables]. Values that tuned computes (${f:...}) and settings of single devices or
+ * machines are listed with the reason why they are not carried over.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -41,7 +41,7 @@ struct tuned {
 
 /* --- the file ------------------------------------------------------------------------------ */
 
-/* A # behind a blank begins a comment. In place. */
+/* A # after a blank begins a comment. In place. */
 static void cut_comment(char *text)
 {
 	for (char *p = text; *p; p++)
@@ -51,7 +51,7 @@ static void cut_comment(char *text)
 		}
 }
 
-/* An indented line goes on with the value before it. */
+/* Appends an indented line, which continues the value before it. */
 static void join(struct option *o, const char *text)
 {
 	char *value = xasprintf("%s%s%s", o->value, *o->value ? " " : "", text);
@@ -136,7 +136,7 @@ static const char *variable(const struct tuned *t, const char *name)
 	return NULL;
 }
 
-/* The text with the values of variables; those that are not known stay, as do functions. */
+/* The text with variables replaced by their values; unknown variables and functions remain. */
 static char *expand(const struct tuned *t, const char *text)
 {
 	struct str out = {0};
@@ -162,7 +162,7 @@ static bool define(struct tuned *t, const char *name, const char *text)
 	cleanup_free char *value = expand(t, text);
 	struct variable v;
 
-	/* it is said to be what it was, and that is not known; or tuned computes it */
+	/* reject: it refers to its own unknown value, or tuned computes it */
 	if (strstr(value, own) || strstr(value, "${f:"))
 		return false;
 	v = (struct variable){xstrdup(name), xstrdup(value)};
@@ -180,7 +180,7 @@ static void variable_line(struct tuned *t, const struct origin *from, const stru
 
 /* --- settings ------------------------------------------------------------------------------ */
 
-/* The plug-ins of tuned that a profile has no key for, or one of another kind. */
+/* Plug-ins of tuned without a key in profiles, or with a key of another kind. */
 static const struct {
 	const char *plugin, *why;
 } elsewhere[] = {
@@ -193,13 +193,13 @@ static const struct {
 	{"systemd",
 	 "kernel_args.isolate_cpus isolates CPUs; CPUAffinity= stays in systemd's files"},
 	{"script", "runs a program; a profile cannot"},
-	{"service", "services are systemd's: a preset or a drop-in of the image"},
-	{"selinux", "it is SELinux's, and not about hardware"},
+	{"service", "systemd manages services; use a preset or a drop-in of the image"},
+	{"selinux", "belongs to SELinux, not to hardware"},
 	{"mounts",
 	 "mount options of file systems stay in fstab; mounts: has those of memory and NFS"},
-	{"acpi", "the platform profile is the firmware's; sysfs: has its file"},
-	{"uncore", "uncore frequencies have no key; sysfs: has their files"},
-	{"rtentsk", "it holds a socket open to keep a kernel feature on, which a profile cannot"},
+	{"acpi", "the firmware owns the platform profile; write its file in sysfs:"},
+	{"uncore", "uncore frequencies have no key; write their files in sysfs:"},
+	{"rtentsk", "keeps a kernel feature on by an open socket; a profile cannot"},
 	{"audio", "saves power of sound devices; not needed on a node"},
 	{"video", "saves power of displays; not needed on a node"},
 	{"usb", "saves power of USB devices; not needed on a node"},
@@ -218,12 +218,12 @@ static const struct {
 	{"cpu", "governor", "cpu", "governor"},
 };
 
-/* Options of tuned itself in a section of a plug-in. */
+/* Options that control tuned itself in the section of a plug-in. */
 static const struct {
 	const char *option, *why;
 } governing[] = {
-	{"priority", "the order in which tuned acts; a profile has one of its own"},
-	{"replace", "a section of an included file that it replaces is imported all the same"},
+	{"priority", "the order in which tuned acts; railhead has its own order"},
+	{"replace", "the section that it replaces in an included file is still imported"},
 	{"type", "the plug-in that the section is for"},
 	{"enabled", "whether tuned acts on the section"},
 	{"devices", "the devices that the section is for"},
@@ -243,7 +243,7 @@ static void vm_amount(struct tuned *t, const struct origin *from, const struct o
 
 	import_sysctl(t->im, from, key, number, false,
 		      percent && strstr(o->key, "bytes")
-			      ? "of the memory that is available; tuned takes a share of all"
+			      ? "a share of available memory; in tuned a share of all memory"
 			      : NULL);
 }
 
@@ -267,7 +267,7 @@ static void cpu_boost(struct tuned *t, const struct origin *from, const char *va
 		    streq(value, "1") || streq(value, "true") ? "true" : "false");
 }
 
-/* "schedutil|ondemand": the first that the CPU has; a profile names one. */
+/* "schedutil|ondemand" is the first that the CPU supports; a profile names one. */
 static void mapped(struct tuned *t, const struct origin *from, size_t row, const char *value)
 {
 	cleanup_free char *first = xstrndup(value, strcspn(value, "|"));
@@ -279,7 +279,7 @@ static void mapped(struct tuned *t, const struct origin *from, size_t row, const
 	import_keep(t->im, from, &slot, first);
 }
 
-/* "-quiet" takes an argument out of those before it. */
+/* "-quiet" removes an argument that earlier lines added. */
 static void remove_args(struct tuned *t, const struct origin *from, const char *words)
 {
 	cleanup_free char *copy = xstrdup(words);
@@ -305,7 +305,7 @@ static void bootloader(struct tuned *t, const struct origin *from, const struct 
 		import_arguments(t->im, from, value + (*value == '+'));
 }
 
-/* name=param=1 param2=2, or +r in front: loaded again with them. */
+/* name=param=1 param2=2; "+r" in front asks tuned to reload the module with them. */
 static void module(struct tuned *t, const struct origin *from, const char *name, const char *value)
 {
 	cleanup_free char *copy = xstrdup(str_starts(value, "+r") ? value + 2 : value);
@@ -329,7 +329,7 @@ static void module(struct tuned *t, const struct origin *from, const char *name,
 		import_keep(t->im, from, &load, name);
 }
 
-/* tuned raises a value that is less: ">2048". */
+/* ">2048": tuned only raises a lower value. */
 static void sysctl(struct tuned *t, const struct origin *from, const struct option *o,
 		   const char *value)
 {
@@ -351,7 +351,8 @@ static void sysfs(struct tuned *t, const struct origin *from, const struct optio
 static void scheduler(struct tuned *t, const struct origin *from, const struct option *o)
 {
 	if (str_starts(o->key, "sched_"))
-		import_refuse(t->im, from, "since Linux 5.13 a file of debugfs, and no sysctl");
+		import_refuse(t->im, from,
+			      "since Linux 5.13 a file in debugfs instead of a sysctl");
 	else if (streq(o->key, "isolated_cores"))
 		import_refuse(
 			t->im, from,
@@ -362,7 +363,7 @@ static void scheduler(struct tuned *t, const struct origin *from, const struct o
 
 /* --- a section ----------------------------------------------------------------------------- */
 
-/* Why no line of the section counts on any node; NULL: they do. */
+/* The reason why no line of the section applies on any node; NULL: they apply. */
 static char *section_off(const struct tuned *t, const char *section)
 {
 	const char *enabled = attribute(t, section, "enabled");
@@ -373,13 +374,12 @@ static char *section_off(const struct tuned *t, const char *section)
 	if (enabled && strchr("0fFnN", *enabled))
 		return xasprintf("the section [%s] is not enabled", section);
 	if (regex)
-		return xasprintf(
-			"the section [%s] is for some machines alone (%s); write a profile "
-			"that matches those",
-			section, regex);
+		return xasprintf("the section [%s] applies only to some machines (%s); write a "
+				 "profile that matches these",
+				 section, regex);
 	if (devices && !streq(devices, "*"))
-		return xasprintf("the section [%s] is for devices %s; write a device set", section,
-				 devices);
+		return xasprintf("the section [%s] applies to devices %s; write a device set",
+				 section, devices);
 	return NULL;
 }
 
@@ -414,9 +414,9 @@ static void of_cpu(struct tuned *t, const struct origin *from, const struct opti
 	else if (streq(o->key, "no_turbo"))
 		cpu_boost(t, from, streq(value, "1") ? "0" : "1");
 	else if (streq(o->key, "energy_perf_bias"))
-		import_refuse(t->im, from, "no key for it; cpu.epp is the nearest");
+		import_refuse(t->im, from, "no key sets this; cpu.epp is the nearest");
 	else
-		import_refuse(t->im, from, "no key for it; write the files of CPUs in sysfs:");
+		import_refuse(t->im, from, "no key sets this; write the files of CPUs in sysfs:");
 }
 
 static void of_vm(struct tuned *t, const struct origin *from, const struct option *o,
@@ -428,7 +428,7 @@ static void of_vm(struct tuned *t, const struct origin *from, const struct optio
 		import_refuse(t->im, from, "the plug-in vm has no such option");
 }
 
-/* Whether the plug-in sets what a profile has no key for, or one of another kind. */
+/* Whether the plug-in is in `elsewhere`; if so, lists the option with the reason. */
 static bool belongs_elsewhere(struct tuned *t, const struct origin *from, const char *plugin)
 {
 	for (size_t i = 0; i < array_len(elsewhere); i++)
@@ -474,8 +474,8 @@ static void plugin_option(struct tuned *t, const struct origin *from, const stru
 		import_refuse(t->im, from, "%s", off);
 	else if (strstr(value, str_starts(o->key, "cmdline") ? "${f:" : "${"))
 		import_refuse(t->im, from,
-			      "tuned computes it, or it is said in another file; write "
-			      "the value that it has");
+			      "tuned computes the value, or another file defines it; write the "
+			      "value itself");
 	else
 		setting(t, from, plugin, o, value);
 }
@@ -485,7 +485,7 @@ static void plugin_option(struct tuned *t, const struct origin *from, const stru
 static void read_tuned(struct import *im, const char *path, bool below, const char *text,
 		       struct variables *variables, unsigned int depth);
 
-/* The directory above that of the file: where profiles lie side by side. */
+/* The parent of the file's directory, which contains the other profiles' directories. */
 static char *profiles_beside(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -530,13 +530,14 @@ static void include_profiles(struct tuned *t, const struct origin *from, const s
 			str_addf(&missing, " %s", name);
 	}
 	if (missing.len)
-		import_refuse(t->im, from, "no such profile of tuned here:%s", str_get(&missing));
+		import_refuse(t->im, from, "tuned profiles that were not found:%s",
+			      str_get(&missing));
 	else
 		import_refuse(t->im, from,
 			      "included: its lines come before the lines of this file");
 }
 
-/* Of [variables]: a file of NAME=VALUE, at its own place or beside this one. */
+/* include= in [variables]: a file of NAME=VALUE, at that path or in this file's directory. */
 static void include_variables(struct tuned *t, const struct origin *from, const char *path)
 {
 	struct tuned other = {.im = t->im, .below = true, .variables = t->variables};
@@ -550,11 +551,13 @@ static void include_variables(struct tuned *t, const struct origin *from, const 
 			       slash ? slash + 1 : path);
 		other.below = t->below;
 		if (import_read(t->im, at, other.below, &text) < 0) {
-			import_refuse(t->im, from, "no such file here, nor next to this one");
+			import_refuse(t->im, from,
+				      "the file is neither at this path nor next to this file");
 			return;
 		}
 	}
-	import_refuse(t->im, from, "its variables are put into the lines that use them");
+	import_refuse(t->im, from,
+		      "a file of variables; the lines that use them have their values");
 	strv_add(&t->im->files, at);
 	parse(&other, text, "variables");
 	for (size_t i = 0; i < other.options.n; i++) {
@@ -566,7 +569,7 @@ static void include_variables(struct tuned *t, const struct origin *from, const 
 	options_free(&other);
 }
 
-/* --- the whole ----------------------------------------------------------------------------- */
+/* --- a whole file -------------------------------------------------------------------------- */
 
 static void main_option(struct tuned *t, const struct origin *from, const struct option *o)
 {
@@ -585,7 +588,10 @@ static void variables_option(struct tuned *t, const struct origin *from, const s
 	variable_line(t, from, o);
 }
 
-/* Included profiles first, then variables, then what uses them, wherever they stand in the file. */
+/*
+ * Called for included profiles, then variables, then plug-ins, in this order independent of the
+ * order in the file, because later ones use earlier ones.
+ */
 static void each_option(struct tuned *t, const char *section)
 {
 	for (size_t i = 0; i < t->options.n; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Single settings: which key each becomes, and which belong elsewhere. */
+/* Maps single settings to keys, or to the reason why they belong elsewhere. */
 #include <ctype.h>
 #include <fnmatch.h>
 #include <string.h>
@@ -27,12 +27,9 @@ static const char *reason_for(const struct reason *reasons, const char *text)
 #define PANICS                                                                           \
 	"dangerous: a panic reboots the node outside of railhead's budget; leave it in " \
 	"sysctl.d"
-#define POOLS "page pools have a section of their own: hugepages: [{size: 2M, per_node: ...}]"
 #define ONE_MACHINE "belongs to one machine, not to a SKU"
 
 static const struct reason sysctls_elsewhere[] = {
-	{"vm.nr_hugepages*", POOLS},
-	{"vm.nr_overcommit_hugepages", POOLS},
 	{"kernel.core_pattern", "it may name a program that the kernel runs as root"},
 	{"kernel.modprobe", "it names a program that the kernel runs as root"},
 	{"kernel.hotplug", "it names a program that the kernel runs as root"},
@@ -50,13 +47,13 @@ static const struct reason sysctls_elsewhere[] = {
 	{"vm.panic_on_oom", PANICS},
 	{"kernel.hostname", ONE_MACHINE},
 	{"kernel.domainname", ONE_MACHINE},
-	{"kernel.sched_*_ns", "since Linux 5.13 a file of debugfs, and no sysctl"},
-	{"kernel.sched_*_granularity*", "since Linux 5.13 a file of debugfs, and no sysctl"},
-	{"kernel.sched_tunable_scaling", "since Linux 5.13 a file of debugfs, and no sysctl"},
+	{"kernel.sched_*_ns", "since Linux 5.13 a file in debugfs instead of a sysctl"},
+	{"kernel.sched_*_granularity*", "since Linux 5.13 a file in debugfs instead of a sysctl"},
+	{"kernel.sched_tunable_scaling", "since Linux 5.13 a file in debugfs instead of a sysctl"},
 	{NULL, NULL},
 };
 
-/* As sysctl.d(5): where a slash is the first separator, dots are part of a name. */
+/* As in sysctl.d(5): if the first separator is a slash, dots are part of a name. */
 static char *with_dots(const char *key)
 {
 	char *copy = xstrdup(key);
@@ -78,6 +75,9 @@ void import_sysctl(struct import *im, const struct origin *from, const char *key
 
 	if (why)
 		import_refuse(im, from, "%s", why);
+	else if (str_starts(dotted, "vm.nr_hugepages") ||
+		 streq(dotted, "vm.nr_overcommit_hugepages"))
+		import_refuse_pages(im, from, true);
 	else if (!*value)
 		import_refuse(im, from, "has no value");
 	else
@@ -88,8 +88,7 @@ void import_sysctl(struct import *im, const struct origin *from, const char *key
 
 #define OF_IMAGE "belongs to the boot of one image; leave it in the boot loader"
 #define OF_SCREEN "controls the console; leave it in the boot loader"
-#define MITIGATION \
-	"dangerous: it turns protections of the kernel off; write it by hand if it is meant"
+#define MITIGATION "dangerous: turns kernel protections off; add the argument by hand if intended"
 
 static const struct reason args_elsewhere[] = {
 	{"BOOT_IMAGE=*", OF_IMAGE},
@@ -113,8 +112,8 @@ static const struct reason args_elsewhere[] = {
 	{"biosdevname=*", OF_IMAGE},
 	{"systemd.*", OF_IMAGE},
 	{"crashkernel=*", "belongs to kdump; leave it in the boot loader"},
-	{"railhead.*", "it speaks to railhead in one boot"},
-	{"tuned.*", "it is tuned's own, for its initrd"},
+	{"railhead.*", "controls railhead for one boot"},
+	{"tuned.*", "belongs to tuned's initrd"},
 	{"quiet", OF_SCREEN},
 	{"splash", OF_SCREEN},
 	{"rhgb", OF_SCREEN},
@@ -146,9 +145,6 @@ static const struct reason args_elsewhere[] = {
 	{"audit=*", SECURITY},
 	{"lockdown=*", SECURITY},
 	{"panic=*", PANICS},
-	{"hugepages=*", POOLS},
-	{"hugepagesz=*", POOLS},
-	{"default_hugepagesz=*", POOLS},
 	{NULL, NULL},
 };
 
@@ -172,7 +168,7 @@ static bool keep_iommu(struct import *im, const struct origin *from, const char 
 	return false;
 }
 
-/* isolcpus=managed_irq,domain,2-7: the flags are railhead's to choose. */
+/* isolcpus=managed_irq,domain,2-7: drops the flags, because railhead chooses them. */
 static bool keep_isolated(struct import *im, const struct origin *from, const char *word)
 {
 	const struct slot slot = {.section = "kernel_args",
@@ -189,6 +185,12 @@ static bool keep_isolated(struct import *im, const struct origin *from, const ch
 	return true;
 }
 
+static bool is_about_pages(const char *word)
+{
+	return str_starts(word, "hugepages=") || str_starts(word, "hugepagesz=") ||
+	       str_starts(word, "default_hugepagesz=");
+}
+
 void import_argument(struct import *im, const struct origin *from, const char *word)
 {
 	cleanup_free char *name = xstrndup(word, arg_key_len(word));
@@ -200,6 +202,8 @@ void import_argument(struct import *im, const struct origin *from, const char *w
 		import_refuse(im, from, "%s", why);
 	else if (strchr(word, '$'))
 		import_refuse(im, from, "contains a variable without a known value");
+	else if (is_about_pages(word))
+		import_refuse_pages(im, from, false);
 	else if (!keep_iommu(im, from, word) && !keep_isolated(im, from, word))
 		import_keep(im, from, &slot, word);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tables to JSON Schema: first every spec is counted, then what occurs twice gets a name. */
+/*
+ * Generates the JSON Schema. First counts the uses of each spec; a spec with several uses becomes a
+ * named definition.
+ */
 #include "profile/json_schema.h"
 
 #include <ctype.h>
@@ -12,13 +15,13 @@
 #include "profile/language.h"
 #include "profile/value.h"
 
-/* A spec, how often the document refers to it, and what is true of all those places. */
+/* A spec, the number of its uses, and properties that all uses share. */
 struct def {
 	const struct spec *spec;
 	size_t uses;
-	bool in_list;  /* below a list's item, where no base can add what is missing */
-	bool nullable; /* `key: null` deletes: in maps, not in lists */
-	char *name;    /* below definitions; NULL: written where it is used */
+	bool in_list;  /* below a list item, where a base cannot add missing keys */
+	bool nullable; /* `key: null` deletes a key, in maps but not in lists */
+	char *name;    /* name below definitions; NULL: written inline */
 };
 
 struct gen {
@@ -29,7 +32,7 @@ static json_t *value_of(const struct gen *g, const struct spec *s, bool nullable
 
 static void put(json_t *obj, const char *key, json_t *value)
 {
-	/* jansson's only errors here are out of memory, as of the x* allocators */
+	/* jansson fails here only when out of memory; abort as the x* allocators do */
 	if (json_object_set_new(obj, key, value) < 0)
 		abort();
 }
@@ -49,7 +52,7 @@ static json_t *type_of(const char *type, bool nullable)
 
 const char *json_schema_pattern(const struct spec *spec)
 {
-	/* the first that fits; a unit larger than the range is none of its units */
+	/* the first match applies; units larger than the range are left out of the pattern */
 	static const struct {
 		scalar_check *check;
 		int64_t max;
@@ -58,9 +61,10 @@ const char *json_schema_pattern(const struct spec *spec)
 		{value_int, INT64_MAX, "^-?" NUMBER_OF "$"},
 		{value_schema, INT64_MAX, "^" NUMBER_OF "$"},
 		{value_count, INT64_MAX, "^(>=)?" NUMBER_OF "$"},
-		{value_duration, 60 * SECOND - 1, "^(0[mh]|" NUMBER_OF "(us|ms|s))$"},
-		{value_duration, 3600 * SECOND - 1, "^(0h|" NUMBER_OF "(us|ms|s|m))$"},
-		{value_duration, INT64_MAX, "^" NUMBER_OF "(us|ms|s|m|h)$"},
+		{value_duration, 60 * SECOND - 1, "^(0[mhd]|" NUMBER_OF "(us|ms|s))$"},
+		{value_duration, 3600 * SECOND - 1, "^(0[hd]|" NUMBER_OF "(us|ms|s|m))$"},
+		{value_duration, 24 * 3600 * SECOND - 1, "^(0d|" NUMBER_OF "(us|ms|s|m|h))$"},
+		{value_duration, INT64_MAX, "^" NUMBER_OF "(us|ms|s|m|h|d)$"},
 	};
 	int64_t max = spec->max ? spec->max : INT64_MAX;
 
@@ -70,41 +74,42 @@ const char *json_schema_pattern(const struct spec *spec)
 	return spec->pattern;
 }
 
-static bool takes_int(const struct spec *s, int64_t v)
+static bool accepts_int(const struct spec *s, int64_t v)
 {
 	cleanup_free char *text = xasprintf("%" PRId64, v);
 
 	return spec_accepts(s, text);
 }
 
-static bool takes_ints(const struct spec *s)
+static bool accepts_ints(const struct spec *s)
 {
-	return takes_int(s, s->min) || takes_int(s, s->max) || takes_int(s, 1) || takes_int(s, 16);
+	return accepts_int(s, s->min) || accepts_int(s, s->max) || accepts_int(s, 1) ||
+	       accepts_int(s, 16);
 }
 
-/* 0.5, and 1e-5, which is a good name for a module */
-static bool takes_fractions(const struct spec *s)
+/* 0.5, and 1e-5, which is a valid module name */
+static bool accepts_fractions(const struct spec *s)
 {
 	return spec_accepts(s, "0.5") || spec_accepts(s, "1e-5");
 }
 
 static void add_numbers(json_t *obj, json_t *types, const struct spec *s)
 {
-	if (takes_fractions(s))
+	if (accepts_fractions(s))
 		add(types, json_string("number"));
-	else if (takes_ints(s))
+	else if (accepts_ints(s))
 		add(types, json_string("integer"));
 	else
 		return;
 	if (s->max) {
 		put(obj, "minimum", json_integer(s->min));
 		put(obj, "maximum", json_integer(s->max));
-	} else if (!takes_int(s, -1) && !spec_accepts(s, "-0.5")) {
+	} else if (!accepts_int(s, -1) && !spec_accepts(s, "-0.5")) {
 		put(obj, "minimum", json_integer(0));
 	}
 }
 
-/* What the check takes, words aside. */
+/* The types and pattern that the check accepts, without its words. */
 static json_t *checked(const struct spec *s, bool nullable)
 {
 	const char *pattern = json_schema_pattern(s);
@@ -129,7 +134,7 @@ static json_t *checked(const struct spec *s, bool nullable)
 	return obj;
 }
 
-/* A reader of YAML makes an integer of 16, and a string of "16". */
+/* Lists numeric words as numbers too, because YAML reads 16 as an integer and "16" as a string. */
 static json_t *words_of(const struct spec *s, bool nullable)
 {
 	json_t *list = json_array(), *meanings = json_array();
@@ -146,7 +151,7 @@ static json_t *words_of(const struct spec *s, bool nullable)
 	}
 	if (nullable) {
 		add(list, json_null());
-		add(meanings, json_string("deletes what a base says"));
+		add(meanings, json_string("deletes the value of a base"));
 	}
 	return json_pack("{s:o, s:O, s:o}", "enum", list, "enumDescriptions", meanings,
 			 "markdownEnumDescriptions", meanings);
@@ -163,7 +168,9 @@ json_t *json_schema_scalar(const struct spec *s, bool nullable)
 
 /* --- maps --------------------------------------------------------------------------------- */
 
-/* Keys are strings in JSON: a short range of numbers is an enum, which editors can offer. */
+/*
+ * Keys are strings in JSON. A short range of numbers becomes an enum, which editors can complete.
+ */
 static json_t *key_names(const struct spec *key)
 {
 	enum { OFFERED = 64 };
@@ -181,7 +188,7 @@ static json_t *key_names(const struct spec *key)
 	return json_pack("{s:s, s:o}", "description", key->what, "enum", list);
 }
 
-/* All that `explain` prints, as an editor shows it beside the key. */
+/* The text that `explain` prints, for editors to show next to the key. */
 static json_t *markdown_of(const struct field *f, const struct spec *s)
 {
 	const struct spec *scalar = spec_scalar(s);
@@ -203,12 +210,12 @@ static json_t *markdown_of(const struct field *f, const struct spec *s)
 	return json_string(str_get(&out));
 }
 
-/* What the key is for, before what its value must be. */
+/* Describes the key's purpose first, then its value. */
 static json_t *describe_key(const struct field *f, const struct spec *s, json_t *value)
 {
 	cleanup_free char *text = xasprintf("%s Expected: %s.", f->help, s->what);
 
-	/* what stands beside $ref is not read */
+	/* draft-07 ignores keys next to $ref, so wrap it */
 	if (json_object_get(value, "$ref"))
 		value = json_pack("{s:[o]}", "allOf", value);
 	put(value, "description", json_string(text));
@@ -231,7 +238,7 @@ static void add_append(const struct gen *g, const struct field *f, json_t *prope
 	put(dependencies, key, json_pack("{s:{s:b}}", "properties", f->name, false));
 }
 
-/* What only a profile may have makes the document a profile, which must have this key. */
+/* A key that only a profile may have makes the document a profile, which must have `own`. */
 static void add_own(const struct spec *s, const struct field *own, json_t *required,
 		    json_t *dependencies)
 {
@@ -343,7 +350,7 @@ static json_t *value_of(const struct gen *g, const struct spec *s, bool nullable
 
 /* --- counting and naming ------------------------------------------------------------------ */
 
-/* written: whether this place is written out, and not part of what has been counted before */
+/* written: this use is written out, not part of a definition that was counted before */
 static void count(struct gen *g, const struct spec *s, bool in_list, bool nullable, bool written)
 {
 	struct def *d = (struct def *)find_def(g, s);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The language as a JSON Schema, draft-07, for editors: another reading of the tables in
- * language*.c. It never refuses what `check` takes; it takes more, since rules between values,
- * bases and units' ranges are beyond it. One schema serves profiles and drop-ins.
+ * The language as a JSON Schema, draft-07, for editors, generated from the tables of the language.
+ * It never rejects a document that `check` accepts. It accepts more, because it cannot express
+ * rules between values, bases and the ranges of units. One schema serves profiles and drop-ins.
  *
- * Editors read YAML 1.2, where 16 is an integer and 6.1 a number: what a check says of such a
- * text decides which types a value may have.
+ * Editors read YAML 1.2, where 16 is an integer and 6.1 a number. So the types of a value are those
+ * whose texts its check accepts.
  */
 #pragma once
 
@@ -13,9 +13,12 @@
 
 #include "profile/schema.h"
 
-/* The whole document; the caller drops it. Write it with JSON_SORT_KEYS: that is its order. */
+/*
+ * The whole document; the caller drops the reference. Write it with JSON_SORT_KEYS, so that the
+ * order is stable.
+ */
 json_t *json_schema(void);
-/* One scalar on its own. */
+/* The schema of one scalar. */
 json_t *json_schema_scalar(const struct spec *spec, bool nullable);
-/* What a scalar must match when it is a string: an expression, or NULL. See language.h. */
+/* The pattern of a scalar that is a string, as a regular expression; or NULL. See language.h. */
 const char *json_schema_pattern(const struct spec *spec);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* "sriov.rails.vf[2].driver": where a walk down a tree is, for messages. */
+/* The position of a walk down a tree, for messages: "sriov.rails.vf[2].driver". */
 #pragma once
 
 #include "base/str.h"
 
-/* Each returns the length to go back to. */
+/* Each returns the former length, for keypath_back(). */
 static inline size_t keypath_key(struct str *path, const char *key)
 {
 	size_t was = path->len;

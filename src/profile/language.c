@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The profile language, schema 1: the keys of the document, and values that several sections have.
- * The keys of a section are in its own file of the room sections/, those of the gate in
- * src/checks/language.c.
+ * The profile language, schema 1: the keys of the document, and values that several sections share.
+ * Each section's keys are in its file of the room sections/, the gate's in src/checks/language.c.
  */
 #include "profile/language.h"
 #include "profile/profile.h"
@@ -28,7 +27,7 @@ static const struct spec pattern = {
 	.check = value_pattern,
 	.pattern = "^" LINE_CHAR "{1,256}$",
 };
-/* IFLA_MTU; 65535 is the most that any driver takes. */
+/* IFLA_MTU; no driver accepts more than 65535. */
 const struct spec spec_mtu = {
 	.what = "an MTU in bytes",
 	.unit = "bytes",
@@ -83,7 +82,7 @@ static const struct spec match_pci = {
 	.item = &pci_id,
 	.identity = ITEM_TEXT,
 };
-/* Each must hold; conditions.c knows how. */
+/* All conditions must hold; conditions.c evaluates them. */
 static const struct spec match = {
 	.kind = SPEC_MAP,
 	.what = "a map of conditions, such as dmi: {sys_vendor: ...}",
@@ -137,7 +136,7 @@ static const struct spec link_layer = {
 	.what = "a link layer",
 	.check = value_word,
 	.words = WORDS("ethernet", "infiniband"),
-	.meanings = WORDS("ethernet", "ports that are Ethernet now, RoCE among them", "infiniband",
+	.meanings = WORDS("ethernet", "ports that are Ethernet now, including RoCE", "infiniband",
 			  "ports that are InfiniBand now"),
 };
 static const struct spec device_set = {
@@ -148,12 +147,12 @@ static const struct spec device_set = {
 		KEY("subsystem", &pci_id, "Subsystem vendor and device id of the members."),
 		KEY("ports", &card_ports, "Number of functions that the card of a member has."),
 		KEY("expect", &set_size,
-		    "Number of members that the machine must have; default \">=1\" of a set that "
+		    "Number of members that the machine must have; default \">=1\" for a set that "
 		    "is named or protected.",
 		    .class = KEY_JUDGES),
 		KEY("link", &link_layer, "Kind of port that the members have."),
 		KEY("in", &spec_set_name,
-		    "Wider set that this set is a subset of, and inherits settings from."),
+		    "Wider set that contains this set, and whose settings this set inherits."),
 		KEY("address", &pci_address, "PCI address of the members."),
 		KEY("driver", &spec_module, "Module that is bound to the members."),
 		KEY("numa", &spec_numa_node, "NUMA node of the members."),
@@ -178,7 +177,7 @@ const struct spec spec_on_drift = {
 	.what = "a consequence of a later change",
 	.check = value_word,
 	.words = WORDS("lapse", "warn"),
-	.meanings = WORDS("lapse", "the verdict lapses: the node takes no more work", "warn",
+	.meanings = WORDS("lapse", "the verdict lapses: the node accepts no more work", "warn",
 			  "the verdict stays, with a warning"),
 };
 const struct spec spec_page_size = {
@@ -193,7 +192,7 @@ const struct spec spec_memlock = {
 	.check = value_size,
 	.words = WORDS("unlimited"),
 	.meanings = WORDS("unlimited", "no limit"),
-	.min = 65536, /* what kernels before 5.16 gave everyone */
+	.min = 65536, /* the default limit of kernels before 5.16 */
 	.max = INT64_C(1) << 50,
 	.pattern = "^" NUMBER_OF "[KMGT]$",
 };
@@ -249,7 +248,7 @@ static const struct spec healthy_boots = {
 	.unit = "boots",
 };
 
-/* What site.c makes of it: defaults, and what can't be done yet. */
+/* site.c applies the defaults and rejects keys that are not implemented. */
 const struct spec schema_site = {
 	.kind = SPEC_MAP,
 	.what = "a map of keys",
@@ -275,7 +274,7 @@ const struct spec schema_site = {
 
 #define OF_THE_FILE (FIELD_NO_DROPIN | FIELD_NOT_INHERITED)
 
-/* match is inherited: a variant of a SKU need not repeat what it shares with its base. */
+/* match is inherited, so a variant of a SKU need not repeat the conditions of its base. */
 const struct spec schema_document = {
 	.kind = SPEC_MAP,
 	.what = "a map of sections",
@@ -293,8 +292,8 @@ const struct spec schema_document = {
 			   "Whether this profile is a base that no machine matches; default false.",
 			   .flags = OF_THE_FILE),
 		       KEY("priority", &priority,
-			   "Rank among profiles that match, of which none is a base of the other; "
-			   "the highest wins, default 0.",
+			   "Rank among matching profiles that are not bases of each other; the "
+			   "highest wins, default 0.",
 			   .flags = OF_THE_FILE),
 		       KEY("match", &match, "Conditions that the machines of this profile meet.",
 			   .class = KEY_SELECTS),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How the tables of the language are written, here and in sections, and what they share. */
+/* Macros for the tables of the language, here and in sections/, and the values that they share. */
 #pragma once
 
 #include "profile/schema.h"
@@ -13,7 +13,7 @@
 		.name = (key), .spec = (of), .help = __VA_ARGS__ \
 	}
 
-/* What a section holds for each set that it names. */
+/* The spec of a section that is a map of device sets. */
 #define BY_SET(table, of, text)                      \
 	const struct spec table = {                  \
 		.kind = SPEC_MAP_OF,                 \
@@ -23,7 +23,7 @@
 		.item = &(of),                       \
 	}
 
-/* The value of a row that has it alone: KEY("rx", A_NUMBER_OF("queues", 1, 8192), "...") */
+/* A number that only one row uses: KEY("rx", A_NUMBER_OF("queues", 1, 8192), "...") */
 #define A_NUMBER_OF(text, least, most)       \
 	(&(const struct spec){               \
 		.what = "a number of " text, \
@@ -33,7 +33,7 @@
 		.max = (most),               \
 	})
 
-/* Which keys of a set or section (`of`) may be lacking, and what becomes of later changes. */
+/* The keys `optional` (keys of a set or section that may be lacking) and `on_drift`. */
 #define OPTIONAL_KEYS_OF(of, table, ...)                                                   \
 	static const struct spec table = {                                                 \
 		.kind = SPEC_EITHER,                                                       \
@@ -56,28 +56,31 @@
 	    "list; default false.",                                                     \
 	    .class = KEY_GOVERNS),                                                      \
 		KEY("on_drift", &spec_on_drift,                                         \
-		    "Consequence of another value after the verdict; default lapse.",   \
+		    "Consequence of a changed value after the verdict; default lapse.", \
 		    .class = KEY_GOVERNS)
 
 /*
- * Parts of patterns. A pattern may use only what means the same in ECMA 262 and in POSIX: so
- * no class escapes, and a bracket that is meant stands outside of brackets.
+ * Parts of patterns. A pattern may use only syntax with the same meaning in ECMA 262 and in POSIX:
+ * no class escapes, and a literal bracket stands outside of bracket expressions.
  */
-#define NUMBER_OF "(0|[1-9][0-9]*)" /* in front of a unit */
+#define NUMBER_OF "(0|[1-9][0-9]*)" /* before a unit */
 #define LINE_CHAR "[^\x01-\x08\x0a-\x1f]"
 #define CPUS "^0*[0-9]{1,4}(-0*[0-9]{1,4})?(,0*[0-9]{1,4}(-0*[0-9]{1,4})?)*$"
-/* "/a/b", no part of it empty, "." or "..": what a part may hold, without and with the dot */
+/*
+ * "/a/b" without empty, "." and ".." parts. The arguments are a part's characters: all but the dot,
+ * and all.
+ */
 #define PATH_PARTS(no_dot, any) "(/(\\.?" no_dot "|\\.\\." any ")" any "*)+"
 #define ABSOLUTE_PATH "^" PATH_PARTS("[^\x01- ./\\\\]", "[^\x01- /\\\\]") "$"
 
-#define SECOND 1000000LL	/* of a duration: microseconds */
-#define MEGABIT (1000000LL / 8) /* of a rate: bytes per second */
+#define SECOND 1000000LL	/* durations are in microseconds */
+#define MEGABIT (1000000LL / 8) /* rates are in bytes per second */
 #define GIGABIT (1000 * MEGABIT)
 
-/* Values that more than one table has. */
-enum { ON_DRIFT_LAPSE, ON_DRIFT_WARN }; /* of spec_on_drift */
+/* Values that several tables use. */
+enum { ON_DRIFT_LAPSE, ON_DRIFT_WARN }; /* words of spec_on_drift */
 extern const struct spec spec_page_size, spec_bool, spec_cpus, spec_module, spec_set_name,
 	spec_numa_node, spec_mtu, spec_on_drift, spec_cpu_vendor, spec_memlock, spec_units;
 
-/* The keys of a profile that are no section. */
+/* The keys of a profile that are not sections. */
 extern const struct spec schema_document;

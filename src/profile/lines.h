@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A merged profile as a list: a line for each key and each item of a list, by its path. */
+/* A merged profile as a list: one line for each key and each list item, identified by its path. */
 #pragma once
 
 #include "profile/profile.h"
@@ -11,20 +11,21 @@ struct profile_line {
 };
 
 struct profile_lines {
-	VEC(struct profile_line) list; /* in document order, a map before its keys */
+	VEC(struct profile_line) list; /* in document order; a map precedes its keys */
 };
 
-/* All but extends, which is merged in. p must outlive the lines. */
+/* All lines except extends, which is merged in. p must outlive the lines. */
 void profile_lines_of(const struct profile *p, struct profile_lines *ret);
 void profile_lines_free(struct profile_lines *lines);
 
-/* NULL: the profile has none of that path. */
+/* NULL: the profile has no such path. */
 const struct profile_line *profile_lines_find(const struct profile_lines *lines, const char *path);
 /*
- * The line that a change with that id was made from, by its origin; NULL: none. In block style a
- * map and its first key stand at the same place: that is the key where the id ends with its name.
+ * The line that a change came from, by its origin `at`; NULL: none. In block style a map and its
+ * first key have the same place; then the key is returned if the change's id ends with the key's
+ * name.
  */
 const struct profile_line *profile_lines_at(const struct profile_lines *lines, struct place at,
 					    const char *id);
-/* Whether a path is that of top, or of something below top. */
+/* Whether a path equals top or is below top. */
 bool profile_path_is_below(const char *path, const char *top);

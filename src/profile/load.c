@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files to a profile: reads a document, its bases and its drop-ins, checks each of them as
- * it was written, lays them over each other, then judges the whole.
+ * Loads profiles: reads a document, its bases and its drop-ins, checks each as written, merges them
+ * and checks the result.
  *
- * The bases form a line: each after its own bases, left to right, each once. So a mixin
- * that appends (`set+:`) appends to what the bases before it gave, and bases shared by
- * several others cost nothing.
+ * The bases form a line: each follows its own bases, left to right, and appears once. So a mixin
+ * that appends (`set+:`) appends to the lists of the bases before it, and a shared base is read
+ * once.
  */
 #include "profile/load.h"
 
@@ -32,19 +32,19 @@ struct loader {
 	const struct root *root;
 	unsigned int flags;
 	const struct node *node;
-	int input;		     /* what STANDARD_INPUT is, with LOAD_STDIN */
-	const struct strv *bases_in; /* directories of the caller's with bases; or NULL */
-	const char *merge;	     /* the drop-in to merge whatever its match: says; or NULL */
+	int input;		     /* fd that STANDARD_INPUT stands for, with LOAD_STDIN */
+	const struct strv *bases_in; /* the caller's directories of bases; or NULL */
+	const char *merge;	     /* a drop-in to merge regardless of its match:; or NULL */
 	struct profile *p;
 	struct diags *diags;
-	struct strv chain; /* names from the profile to what is read now */
+	struct strv chain; /* names from the profile to the base that is being read */
 	VEC(struct base) bases;
-	bool broken; /* something is missing: what the whole would say is unknown */
+	bool broken; /* a file is missing or unusable, so the merged profile is unknown */
 };
 
-/* A file and how it was named: below the root, or by the caller. */
+/* A file, given by a path below the root or by the caller's path. */
 struct source {
-	char *path; /* STANDARD_INPUT: that */
+	char *path; /* STANDARD_INPUT: standard input */
 	bool below;
 };
 
@@ -54,7 +54,7 @@ struct source {
 
 static int source_open(const struct loader *l, const struct source *s)
 {
-	int flags = O_RDONLY | O_NONBLOCK; /* a FIFO must not hold up a boot */
+	int flags = O_RDONLY | O_NONBLOCK; /* O_NONBLOCK: a FIFO must not block the boot */
 	int fd;
 
 	if (s->below)
@@ -67,7 +67,7 @@ static int source_open(const struct loader *l, const struct source *s)
 	return fd < 0 ? -errno : fd;
 }
 
-static bool refuse_file(struct diags *diags, const char *file, const char *text)
+static bool reject_file(struct diags *diags, const char *file, const char *text)
 {
 	diags->code = "file";
 	diag_error(diags, (struct place){.file = file}, "", "%s", text);
@@ -77,11 +77,11 @@ static bool refuse_file(struct diags *diags, const char *file, const char *text)
 
 static void file_error(struct loader *l, const char *file, const char *text)
 {
-	refuse_file(l->diags, file, text);
+	reject_file(l->diags, file, text);
 	l->broken = true;
 }
 
-/* Reports a fault of extends: at want. */
+/* Reports an error of extends: at the place of want. */
 static void base_error(struct loader *l, const struct ynode *want, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 static void base_error(struct loader *l, const struct ynode *want, const char *fmt, ...)
@@ -98,7 +98,7 @@ static void base_error(struct loader *l, const struct ynode *want, const char *f
 	l->broken = true;
 }
 
-/* Who builds a tree without being root owns its files until they are in the image. */
+/* A builder who is not root owns the tree's files until they are in the image. */
 unsigned int load_trust(const struct root *root)
 {
 	if (root->live || (root->as_booted && geteuid() == 0))
@@ -106,20 +106,21 @@ unsigned int load_trust(const struct root *root)
 	return root->as_booted ? LOAD_UNSHARED : 0;
 }
 
-/* A profile says what root writes: whoever can write to it is root. */
+/* A profile decides what root writes, so only root may be able to write to it. */
 bool file_is_good(int fd, const char *file, unsigned int flags, struct diags *diags)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return refuse_file(diags, file, strerror(errno));
+		return reject_file(diags, file, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return refuse_file(diags, file, "this is no regular file");
+		return reject_file(diags, file,
+				   "this is no regular file; give the path of a YAML file");
 	if (flags & LOAD_ROOTS_ONLY && st.st_uid != 0)
-		return refuse_file(diags, file,
+		return reject_file(diags, file,
 				   "not owned by root, so it is not trusted; chown root it");
 	if (flags & LOAD_UNSHARED && st.st_mode & (S_IWGRP | S_IWOTH))
-		return refuse_file(diags, file,
+		return reject_file(diags, file,
 				   "writable by its group or others, so it is not trusted; "
 				   "chmod go-w it");
 	return true;
@@ -153,7 +154,7 @@ static struct ynode *document(struct loader *l, const char *path, int fd, enum s
 	return NULL;
 }
 
-/* The name in the file rules messages, pins and drop-ins; the file's name the search. */
+/* Messages, pins and drop-ins use the name in the file, the search uses the file's name. */
 static void check_stem(struct loader *l, const struct ynode *doc, const char *path)
 {
 	const struct ynode *name = ynode_get(doc, "name");
@@ -162,9 +163,10 @@ static void check_stem(struct loader *l, const struct ynode *doc, const char *pa
 	l->diags->code = "name";
 	if (name && name->kind == YAML_SCALAR && profile_name_is_valid(name->text) &&
 	    !streq(name->text, stem))
-		diag_error(l->diags, name->at, "name",
-			   "'%.60s' is in a file named '%.60s'; both must be the same", name->text,
-			   stem);
+		diag_error(
+			l->diags, name->at, "name",
+			"the name '%.60s' differs from the file's name '%.60s'; make the two equal",
+			name->text, stem);
 	l->diags->code = NULL;
 }
 
@@ -190,8 +192,8 @@ static int base_open_in(const struct loader *l, const char *dir, bool below, con
 }
 
 /*
- * The base's file: beside the one that extends it, else where the caller says, else in the search
- * path. Its fd.
+ * Opens the base's file and returns the fd: from the directory of the profile that extends it, else
+ * from bases_in, else from the search path.
  */
 static int base_open(const struct loader *l, const char *name, const struct source *from,
 		     struct source *ret)
@@ -223,7 +225,7 @@ static bool base_may_follow(struct loader *l, const struct ynode *want)
 	cleanup_free char *chain = chain_text(l, want->text);
 
 	if (strv_contains(&l->chain, want->text))
-		base_error(l, want, "this goes round in a circle: %s", chain);
+		base_error(l, want, "the bases form a cycle: %s", chain);
 	else if (l->p->files.n >= FILES_MAX)
 		base_error(l, want, "more than %d files for one profile", FILES_MAX);
 	else
@@ -254,7 +256,7 @@ static void add_base(struct loader *l, const struct ynode *want, const struct so
 	cleanup_close int fd = -1;
 
 	if (want->kind != YAML_SCALAR || !profile_name_is_valid(want->text)) {
-		l->broken = true; /* the schema has said so */
+		l->broken = true; /* the schema has reported the error */
 		return;
 	}
 	if (base_is_known(l, want->text) || !base_may_follow(l, want))
@@ -287,8 +289,8 @@ static void add_bases(struct loader *l, const struct ynode *doc, const struct so
 /* --- drop-ins ----------------------------------------------------------------------------- */
 
 /*
- * One with a match of its own needs a node to judge it. It is checked without one too, but
- * not merged: nobody knows for which node.
+ * A drop-in with a match needs a node. Without one it is checked and not merged, because it is
+ * unknown whether it applies.
  */
 static bool dropin_applies(const struct loader *l, const struct ynode *doc)
 {
@@ -353,7 +355,7 @@ static void resolve(struct loader *l, const struct ynode *own)
 		add_dropins(l);
 }
 
-static void take_facts(struct profile *p)
+static void set_facts(struct profile *p)
 {
 	const struct ynode *priority = ynode_get(p->doc, "priority");
 
@@ -364,13 +366,13 @@ static void take_facts(struct profile *p)
 	profile_digest(p->doc, p->digest);
 }
 
-/* Of standard input, which has no file name that its name: must be. */
-static void take_name(struct profile *p, const struct ynode *doc)
+/* Standard input gets its name from name: alone, because it has no file name. */
+static void set_name(struct profile *p, const struct ynode *doc)
 {
 	const char *name = ynode_text(doc, "name", "");
 
 	if (!profile_name_is_valid(name))
-		return; /* the schema has said so */
+		return; /* the schema has reported the error */
 	free(p->name);
 	p->name = xstrdup(name);
 }
@@ -392,20 +394,23 @@ static void load(struct loader *l, const struct source *s, int fd)
 	if (!own)
 		return;
 	if (streq(s->path, STANDARD_INPUT))
-		take_name(l->p, own);
+		set_name(l->p, own);
 	else
 		check_stem(l, own, s->path);
 	strv_add(&l->chain, l->p->name);
 	add_bases(l, own, s);
 	resolve(l, own);
 	if (l->broken) {
-		/* Half a profile would be found wanting for what the other half has. */
+		/*
+		 * Drop the doc: checks of a partial profile would report keys that the missing part
+		 * has.
+		 */
 		ynode_free(l->p->doc);
 		l->p->doc = NULL;
 		return;
 	}
 	schema_complete(l->p->doc, l->diags);
-	take_facts(l->p);
+	set_facts(l->p);
 	rules_check(l->p, l->node, l->diags);
 }
 
@@ -417,7 +422,7 @@ static int load_from(const struct loader *with, const char *path, struct profile
 	cleanup_close int fd = source_open(&l, &s);
 
 	if (fd < 0)
-		return err_errno(err, fd, "%s", path);
+		return err_path(err, fd, path);
 	l.p = xnew(struct profile);
 	l.p->name = profile_stem(path);
 	l.p->file = xstrdup(path);
@@ -449,7 +454,7 @@ void profile_check_unmerged(const struct root *root, const struct profile *p, bo
 		cleanup_profile struct profile *merged = NULL;
 
 		load_from(&l, p->file, &merged, NULL);
-		/* The warnings of the rest are known; p is valid, so the errors are not. */
+		/* Copy errors alone: p is valid, so they are new; the warnings are known. */
 		for (size_t j = 0; j < found.list.n; j++)
 			if (!found.list.v[j].warning)
 				diag_copy(diags, &found.list.v[j]);
@@ -535,9 +540,9 @@ int profile_load_named(const struct root *root, const char *arg, const struct no
 	return load_good(root, path, LOAD_BELOW_ROOT | load_trust(root), node, ret, diags, err);
 }
 
-/* --- a drop-in by itself ------------------------------------------------------------------ */
+/* --- a drop-in on its own ----------------------------------------------------------------- */
 
-/* "DIR/NAME.d/x.yaml" -> "DIR/NAME"; NULL if it lies in no such directory. */
+/* "DIR/NAME.d/x.yaml" -> "DIR/NAME"; NULL if the directory is not named so. */
 static char *dropin_stem(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -559,8 +564,8 @@ bool profile_is_dropin(const char *path)
 }
 
 /*
- * The profile that a drop-in is for, without its other drop-ins: beside the directory, else
- * in the search path. NULL if there is none that is valid.
+ * The profile that a drop-in belongs to, without its other drop-ins: from the parent of the
+ * drop-in's directory, else from the search path. NULL if there is no valid one.
  */
 static struct profile *dropin_target(const struct root *root, const char *path,
 				     const struct strv *bases_in)
@@ -581,7 +586,7 @@ static struct profile *dropin_target(const struct root *root, const char *path,
 	return p;
 }
 
-/* One by itself has no profile under it, so there is nothing to delete: no warnings. */
+/* Ignores merge warnings, because a drop-in without its profile has nothing to delete. */
 static void judge_dropin_alone(const struct ynode *doc, struct diags *diags)
 {
 	struct profile alone = {.doc = ynode_new(YAML_MAP, doc->at)};
@@ -617,7 +622,7 @@ int profile_check_dropin(const struct root *root, const char *path, const struct
 
 	*target = NULL;
 	if (fd < 0)
-		return err_errno(err, fd, "%s", path);
+		return err_path(err, fd, path);
 	l.p = files;
 	doc = document(&l, path, fd, SCHEMA_DROPIN);
 	p = dropin_target(root, path, bases_in);

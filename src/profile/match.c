@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which profile is this node's: all files of the search path are read, what they match is
- * asked, and exactly one must remain. Doubt blocks: a profile that can't be read might have
- * been the right one.
+ * Selects the node's profile: reads all files of the search path, evaluates their match: sections;
+ * exactly one must remain. An unreadable profile blocks, because it might have been the right one.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -14,23 +13,26 @@
 #include "profile/schema.h"
 #include "profile/search.h"
 
-/* What is known of a candidate besides what is told. */
+/* Internal state of a candidate, which callers do not see. */
 struct contender {
-	struct profile *profile; /* may be invalid; NULL: not even its match is known */
+	struct profile *profile; /* may be invalid; NULL: even its match is unreadable */
 	bool fits;
 };
 
 struct search {
-	const struct root *root; /* of the profiles */
-	bool files;		 /* the caller's own, not the search path's */
+	const struct root *root; /* the root of the profiles */
+	bool files;		 /* the caller's files instead of the search path */
 	const struct node *node;
 	struct match *m;
-	VEC(struct contender) contenders; /* side by side with m->candidates */
+	VEC(struct contender) contenders; /* parallel to m->candidates */
 };
 
-/* --- what each of them is ------------------------------------------------------------------ */
+/* --- the candidates ------------------------------------------------------------------------ */
 
-/* Errors elsewhere only matter once a profile is chosen; in these it can't be judged at all. */
+/*
+ * Whether the keys that identify the profile are free of errors. Errors elsewhere matter only once
+ * the profile is chosen.
+ */
 static bool identity_is_sound(const struct diags *diags)
 {
 	for (size_t i = 0; i < diags->list.n; i++) {
@@ -70,7 +72,7 @@ static bool judge(const struct search *s, struct candidate *c, const struct cont
 		return false;
 	}
 	if (!s->node)
-		return true; /* match_ties() */
+		return true; /* called by match_ties() */
 	return conditions_hold(s->node, profile_section(k->profile, "match"), &c->conditions);
 }
 
@@ -82,8 +84,8 @@ static void add_candidate(struct search *s, const char *path)
 	int r;
 
 	/*
-	 * Without the node: its limits judge the chosen one only. Without drop-ins: they can't
-	 * change what a profile matches.
+	 * Without the node, because its limits apply to the chosen profile only. Without drop-ins,
+	 * because these cannot change a profile's match.
 	 */
 	r = load_profile(s->root, path, load_flags_of(s) | LOAD_NO_DROPINS, NULL, &k.profile,
 			 &c.diags, &err);
@@ -98,7 +100,7 @@ static void add_candidate(struct search *s, const char *path)
 	vec_push(&s->contenders, k);
 }
 
-/* --- which of them ------------------------------------------------------------------------ */
+/* --- the choice --------------------------------------------------------------------------- */
 
 static struct candidate *chosen_by_pin(struct search *s, const char *pin)
 {
@@ -123,7 +125,7 @@ static struct candidate *chosen_by_pin(struct search *s, const char *pin)
 	return NULL;
 }
 
-/* A match that can't be read: the first of them stands for all. */
+/* Sets the reason to the first candidate whose match is unreadable. */
 static bool none_is_unreadable(struct search *s)
 {
 	for (size_t i = 0; i < s->m->candidates.n; i++) {
@@ -146,7 +148,7 @@ static void rule_out(struct search *s, size_t i, const char *why, const char *wh
 	set_fate(&s->m->candidates.v[i], xasprintf("%s %s, which matches too", why, whom));
 }
 
-/* A descendant is its ancestor made more exact. */
+/* A descendant is a more specific version of its ancestor. */
 static void rule_out_ancestors(struct search *s)
 {
 	for (size_t i = 0; i < s->contenders.n; i++) {
@@ -177,7 +179,7 @@ static void rule_out_lower(struct search *s)
 			rule_out(s, i, "of lower priority than", whom);
 }
 
-/* How many fit; their names, for a message. */
+/* The number of candidates that fit, and their names for a message. */
 static size_t remaining(const struct search *s, struct str *names, size_t *ret_last)
 {
 	size_t n = 0;
@@ -217,9 +219,9 @@ static struct candidate *chosen_by_match(struct search *s)
 	return NULL;
 }
 
-/* --- the chosen one ----------------------------------------------------------------------- */
+/* --- the chosen profile ------------------------------------------------------------------- */
 
-/* Read again, whole this time: with its drop-ins, judged against the node. */
+/* Loads the profile again, now with its drop-ins and checked against the node. */
 static void settle_on(struct search *s, struct candidate *c)
 {
 	struct profile *p = NULL;
@@ -252,7 +254,7 @@ static void settle_on(struct search *s, struct candidate *c)
 	}
 }
 
-/* Hands the valid profiles over; those of invalid files go. */
+/* Hands the valid profiles over to the candidates and frees the others. */
 static void finish(struct search *s)
 {
 	for (size_t i = 0; i < s->contenders.n; i++) {
@@ -298,8 +300,8 @@ int match_profiles(const struct root *root, const struct node *node, const char 
 }
 
 /*
- * Whether a condition stands in narrow for each of wide's: what matches narrow matches wide. Of two
- * patterns that are not the same that is not known.
+ * Whether narrow has a condition for each of wide's, so that every machine matching narrow matches
+ * wide. False if two patterns differ, because their relation is unknown.
  */
 static bool implies(const struct ynode *narrow, const struct ynode *wide)
 {
@@ -321,7 +323,7 @@ static bool implies(const struct ynode *narrow, const struct ynode *wide)
 	return true;
 }
 
-/* Which profiles fit each machine that the ith one matches? */
+/* Sets which profiles fit every machine that the ith profile matches. */
 static void match_like(struct search *s, size_t i)
 {
 	const struct ynode *match = profile_section(s->contenders.v[i].profile, "match");

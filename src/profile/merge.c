@@ -10,7 +10,7 @@ struct merge {
 	struct str path;
 };
 
-/* Of the key where the walk is. */
+/* Records a shadow at the walk's current key. */
 static void note_shadow(struct merge *m, const struct ynode *old, struct place by, bool deleted)
 {
 	struct shadow shadow = {.at = old->at, .by = by, .deleted = deleted};
@@ -36,7 +36,7 @@ void shadows_free(struct shadows *shadows)
 static void lay_over(struct merge *m, struct ynode *base, const struct ynode *over,
 		     const struct spec *spec);
 
-/* A copy in which nothing is left to merge: no null, no key+. */
+/* A copy without null values and `key+:`, which need nothing further to merge. */
 static struct ynode *settle(struct merge *m, const struct ynode *n, const struct spec *spec)
 {
 	struct ynode *copy;
@@ -92,7 +92,7 @@ static void delete_key(struct merge *m, struct ynode *base, const struct ynode *
 
 	if (old)
 		note_shadow(m, old, key->at, true);
-	/* An empty value is more often forgotten than meant. */
+	/* Warn, because an empty value is more often an oversight than a deletion. */
 	m->diags->code = "nothing-to-delete";
 	if (!old && !refused)
 		diag_warn(
@@ -146,7 +146,7 @@ static void lay_over(struct merge *m, struct ynode *base, const struct ynode *ov
 	}
 }
 
-/* match is inherited from bases: a variant of a SKU need not repeat what it shares. */
+/* match is inherited from bases, so a variant of a SKU need not repeat shared conditions. */
 static bool is_left_out(const char *key, enum layer what)
 {
 	const struct field *f = spec_field(schema_profile(), key);
@@ -182,7 +182,7 @@ static int by_key(const void *a, const void *b)
 	return strcmp(((const struct pair *)a)->key->text, ((const struct pair *)b)->key->text);
 }
 
-/* With its length before it, text needs no quoting to be unambiguous. */
+/* The length prefix makes text unambiguous without quoting. */
 static void canon_text(struct str *out, const char *text)
 {
 	str_addf(out, "%zu:%s", strlen(text), text);
@@ -203,7 +203,7 @@ static void canon_map(struct str *out, const struct ynode *n, bool ordered, bool
 		const char *key = pairs[i].key->text;
 
 		if (top && streq(key, "extends"))
-			continue; /* it is resolved: its names say nothing more */
+			continue; /* skip: the bases are merged in, so their names add nothing */
 		canon_text(out, key);
 		canon(out, pairs[i].value, top && (streq(key, "sysctl") || streq(key, "sysfs")));
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Merging: a resolved profile is its bases, itself and its drop-ins laid over each other
- * in that order. Maps merge key by key, scalars and lists replace, `key: null` deletes,
- * `key+:` appends to the list that is there so far.
+ * Merging. A resolved profile is its bases, its own document and its drop-ins, laid over each other
+ * in that order. Maps merge key by key, scalars and lists replace, `key: null` deletes, `key+:`
+ * appends to the list so far.
  */
 #pragma once
 
@@ -14,17 +14,17 @@
 enum layer { LAYER_BASE, LAYER_OWN, LAYER_DROPIN };
 
 /*
- * Lays a document over doc (at first an empty map). What is a file's own (name, version,
- * extends, abstract, priority, schema) is left out of a base; a drop-in's match says when it
- * applies and is left out as well. What the document replaces or deletes is added to shadows,
- * unless that is NULL. Problems go to diags.
+ * Lays a document over doc (an empty map at first). The keys that belong to one file (name,
+ * version, extends, abstract, priority, schema) are not merged from a base or drop-in. A drop-in's
+ * match is not merged either, because it only decides whether the drop-in applies. Values that the
+ * document replaces or deletes are added to shadows, unless that is NULL. Problems go to diags.
  */
 void merge_layer(struct ynode *doc, const struct ynode *layer, enum layer what,
 		 struct shadows *shadows, struct diags *diags);
 void shadows_free(struct shadows *shadows);
 
 /*
- * The identity of a resolved profile: of its values, not of how and in which files they
- * were written. Maps count sorted by key, but sysctl and sysfs, which apply in order.
+ * The digest identifies the values of a resolved profile, and does not depend on their notation or
+ * files. Maps are sorted by key, except sysctl and sysfs, whose order matters.
  */
 void profile_digest(const struct ynode *doc, char ret[SHA256_HEX]);

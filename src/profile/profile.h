@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Profiles: found in the search path, parsed, checked against the schema, merged with
- * their bases and drop-ins, matched to a node. The search path is /etc/railhead/profiles,
- * /run/railhead/profiles, /usr/lib/railhead/profiles: the first file of a name wins;
+ * Profiles: found in the search path, parsed, checked against the schema, merged with their bases
+ * and drop-ins, and matched to a node. The search path is /etc/railhead/profiles,
+ * /run/railhead/profiles, /usr/lib/railhead/profiles. The first file of a name wins;
  * /etc/railhead/profiles/NAME.d/x.yaml are merged into NAME in name order.
  */
 #pragma once
@@ -19,78 +19,77 @@
 /* The schema numbers that this railhead reads. */
 enum { SCHEMA_MIN = 1, SCHEMA_MAX = 1 };
 
-/* A value that a document laid over another one has replaced or deleted. */
+/* A value that another document has replaced or deleted during merging. */
 struct shadow {
-	char *key;	 /* "sysctl.vm.swappiness"; of an item of a list that of the list */
+	char *key;	 /* "sysctl.vm.swappiness"; for a list item the key of the list */
 	char *value;	 /* on one line */
-	struct place at; /* of the value */
-	struct place by; /* of what replaced or deleted it */
+	struct place at; /* where the value was written */
+	struct place by; /* where it was replaced or deleted */
 	bool deleted;
 };
 
 struct shadows {
 	VEC(struct shadow)
-	list; /* in the order of merging: the last one of a key was in force last */
+	list; /* in the order of merging: the last entry of a key was the last value in force */
 };
 
 struct profile {
 	char *name;
-	char *version; /* "" if not said */
-	char *file;    /* the path of its own document */
+	char *version; /* "" if not given */
+	char *file;    /* path of its own document */
 	bool abstract;
-	int priority;		      /* higher wins among profiles that match; default 0 */
-	struct strv ancestors;	      /* names of all bases, nearest first */
-	char digest[SHA256_HEX];      /* of the resolved, canonical profile */
-	struct ynode *doc;	      /* resolved: bases and drop-ins merged in, keys schema, name,
-					 extends and abstract still there. Checked by the schema, so
-					 that readers need not check types again. */
-	VEC(struct selector) devices; /* from devices:, in document order */
+	int priority;		 /* the highest wins among profiles that match; default 0 */
+	struct strv ancestors;	 /* names of all bases, the nearest first */
+	char digest[SHA256_HEX]; /* of the resolved, canonical profile */
+	struct ynode *doc; /* resolved: bases and drop-ins are merged in; the keys schema, name,
+			      extends and abstract remain. Checked by the schema, so readers need
+			      not check types again. */
+	VEC(struct selector) devices; /* parsed devices:, in document order */
 	struct shadows shadows;
-	struct strv files;    /* all files read for it (places point in here) */
-	struct strv unmerged; /* those of them whose match: does not hold, or needs a node */
+	struct strv files;    /* all files that were read (places point into these names) */
+	struct strv unmerged; /* drop-ins among files whose match: fails, or needs a node */
 };
 
 /*
- * Reads one file as a profile. path is the caller's own (as open(2) takes it), not below
- * root. Bases are looked for in the
- * file's own directory, then in the search path below root. Problems go to diags (errors and
- * warnings), whose return value says nothing of them: the function fails (-EINVAL) iff diags has
- * got an error, or with the errno of opening the file. `trusted_only`: refuse files that are not
- * owned by root or are writable by others (boot; not `check` and not --profile). When node is not
- * NULL, drop-ins with a match of their own and rules that need the machine are judged against it.
+ * Reads one file as a profile. path is the caller's own (as for open(2)), not below root. Bases are
+ * looked up in the file's own directory, then in the search path below root. Errors and warnings go
+ * to diags; the function fails with -EINVAL if diags gained an error, or with the errno of opening
+ * the file. trusted_only: reject files that root does not own, or that group or others can write
+ * (used at boot, not by `check` and not for --profile). node, if not NULL: drop-ins with a match
+ * and rules that depend on the machine are judged against it.
  */
 int profile_load(const struct root *root, const char *path, bool trusted_only,
 		 const struct node *node, struct profile **ret, struct diags *diags,
 		 struct err *err);
 /*
- * The same for what a person writes after --profile: a file, or a name, which is looked for
- * in the search path below root and trusted as a match there is.
+ * As profile_load(), for the argument of --profile: a file, or a name. A name is looked up in the
+ * search path below root, and its file is trusted under the same conditions as in a match.
  */
 int profile_load_named(const struct root *root, const char *arg, const struct node *node,
 		       struct profile **ret, struct diags *diags, struct err *err);
 /*
- * profile_load() of a file that an author checks: bases that do not lie beside it are looked for in
- * the directories bases_in (may be NULL) before the search path. path "-" is standard input, whose
- * bases lie in the current directory, and whose name is what it says itself.
+ * As profile_load(), for a file that an author checks. Bases that are not in the file's directory
+ * are looked up in the directories bases_in (may be NULL), then in the search path. path "-" is
+ * standard input: its bases are in the current directory, and its name is the value of its name:.
  */
 int profile_load_checked(const struct root *root, const char *path, const struct strv *bases_in,
 			 const struct node *node, struct profile **ret, struct diags *diags,
 			 struct err *err);
-/* The same of a text that has no bases and no drop-ins. */
+/* The same for a text without bases and drop-ins. */
 int profile_check_text(const struct root *root, const char *text, struct profile **ret,
 		       struct diags *diags);
 /*
- * Judges p, which is valid, with each of its drop-ins that was not merged, one at a time: what the
- * machines get that match: it.
+ * Checks the valid profile p once with each drop-in that was not merged: the result for the
+ * machines that the drop-in's match: selects.
  */
 void profile_check_unmerged(const struct root *root, const struct profile *p, bool below,
 			    const struct strv *bases_in, struct diags *diags);
-/* Whether a file's directory is named NAME.d: then it is a drop-in of profile NAME. */
+/* Whether the file's directory is named NAME.d, which makes the file a drop-in of profile NAME. */
 bool profile_is_dropin(const char *path);
 /*
- * Checks a drop-in laid over its profile, which is looked for beside the directory and in
- * the search path; if there is none, or it is invalid itself, by itself alone. *target is
- * the profile's file or NULL; the caller frees it. Fails as profile_load() does.
+ * Checks a drop-in merged into its profile, which is looked up in the parent of the drop-in's
+ * directory, then in the search path. Without a valid profile the drop-in is checked alone. *target
+ * is the profile's file or NULL; the caller frees it. Fails as profile_load() does.
  */
 int profile_check_dropin(const struct root *root, const char *path, const struct strv *bases_in,
 			 char **target, struct diags *diags, struct err *err);
@@ -101,19 +100,19 @@ static inline void profile_freep(struct profile **p)
 	profile_free(*p);
 }
 
-enum { GATE_WAIT_S = 600, GATE_BUDGET_S = 60 }; /* of a profile that says none */
+enum { GATE_WAIT_S = 600, GATE_BUDGET_S = 60 }; /* defaults of a profile without these keys */
 
-/* The top-level section ("sriov"), or NULL. */
+/* The top-level section (such as "sriov"), or NULL. */
 static inline struct ynode *profile_section(const struct profile *p, const char *section)
 {
 	return ynode_get(p->doc, section);
 }
 
-/* A condition of a match: and what the node has. */
+/* A condition of match:, and the node's value for it. */
 struct condition {
 	char *key;    /* "dmi.sys_vendor", "arch", "pci" */
 	char *wanted; /* the profile's pattern or id */
-	char *found;  /* what the node has, made one line; "" if nothing */
+	char *found;  /* the node's value, as one line; "" if it has none */
 	bool holds;
 };
 
@@ -121,51 +120,54 @@ struct conditions {
 	VEC(struct condition) list;
 };
 
-/* Whether all conditions of a match: hold; each is added to ret (may be NULL). */
+/*
+ * Whether match: has a condition and all its conditions hold. Each is added to ret (may be NULL).
+ */
 bool conditions_hold(const struct node *node, const struct ynode *match, struct conditions *ret);
 void conditions_free(struct conditions *c);
 
-/* One candidate of the search path and how it fared. */
+/* One candidate of the search path, and the result for it. */
 struct candidate {
 	char *name;
 	char *path;
-	struct profile *profile; /* NULL: it could not be read (see diags) */
+	struct profile *profile; /* NULL: unreadable (see diags) */
 	struct diags diags;
 	bool matches;
 	bool chosen;
-	struct conditions conditions; /* each of its match:; none if that can't be read */
-	char *fate; /* what decided besides them: "a base of b, which matches too"; or NULL */
+	struct conditions conditions; /* each condition of match:; empty if match: is unreadable */
+	char *fate; /* the other reason that decided: "a base of b, which matches too"; or NULL */
 };
 
 enum match_result {
-	MATCH_ONE,     /* ret->chosen */
+	MATCH_ONE,     /* match.chosen */
 	MATCH_NONE,    /* no profile fits this node */
-	MATCH_TWO,     /* more than one, and neither descends from the other nor has priority */
-	MATCH_INVALID, /* the chosen one is invalid, or one whose match can't be read */
+	MATCH_TWO,     /* several match; none descends from the others or has a higher priority */
+	MATCH_INVALID, /* the chosen profile is invalid, or a match: is unreadable */
 };
 
 struct match {
 	enum match_result result;
 	VEC(struct candidate) candidates; /* sorted by name */
-	struct candidate *chosen;	  /* MATCH_ONE, and MATCH_INVALID where it is known */
-	struct err why;			  /* a sentence for MATCH_NONE, _TWO, _INVALID */
+	struct candidate *chosen;	  /* set for MATCH_ONE, and for MATCH_INVALID if known */
+	struct err why;			  /* the reason of MATCH_NONE, _TWO, _INVALID */
 };
 
 /*
- * Without a node: an error for each profile of the search path that would never be chosen alone,
- * because whatever it matches another one that is no base of it, and of no lower priority, matches.
+ * Needs no node: adds an error for each profile of the search path that can never be chosen,
+ * because another profile that is not one of its bases, and whose priority is not lower, matches
+ * all its machines.
  */
 void match_ties(const struct root *root, struct diags *diags);
 /*
- * Finds the profile for node in the search path below root, which need not be the root that
- * the node was surveyed from. pin: from railhead.profile= on the kernel command line, or
- * NULL. Fails only where the search itself does (an unreadable directory).
+ * Finds the profile for node in the search path below root, which may differ from the root that the
+ * node was surveyed from. pin: the value of railhead.profile= on the kernel command line, or NULL.
+ * Fails only if the search fails (an unreadable directory).
  */
 int match_profiles(const struct root *root, const struct node *node, const char *pin,
 		   struct match *ret, struct err *err);
 /*
- * The same with the caller's own files as the only candidates, in their order. root is
- * where the bases of a file are looked for that are not beside it, and drop-ins.
+ * As match_profiles(), with the caller's files as the only candidates, in their order. Drop-ins,
+ * and bases that are not in a file's directory, are looked up below root.
  */
 void match_files(const struct root *root, const struct node *node, char *const *paths, size_t n,
 		 struct match *ret);

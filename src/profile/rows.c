@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "profile/keypath.h"
 
-enum { PARTS_MAX = 32 }; /* of a path */
+enum { PARTS_MAX = 32 }; /* parts of a path */
 
 /* --- all rows ------------------------------------------------------------------------------ */
 
@@ -27,7 +27,7 @@ static void add_row(struct rows *ret, const struct field *field, const struct sp
 	vec_push(&ret->list, row);
 }
 
-/* What is below a value: keys of a map, whichever key holds that, or of the maps in a list. */
+/* Adds the rows below a value: keys of a map, of a map's values, or of maps in a list. */
 static void add_below(struct rows *ret, const struct field *field, const struct spec *spec,
 		      struct str *path, enum key_class class)
 {
@@ -77,7 +77,7 @@ void rows_free(struct rows *rows)
 	vec_free(&rows->list);
 }
 
-/* --- one of them --------------------------------------------------------------------------- */
+/* --- finding a row ------------------------------------------------------------------------- */
 
 struct path {
 	char *part[PARTS_MAX];
@@ -85,7 +85,7 @@ struct path {
 	char *text;
 };
 
-/* "hugepages[0].size" -> "hugepages", "size"; `key+:` is about key. */
+/* "hugepages[0].size" -> "hugepages", "size"; the '+' of `key+:` is dropped. */
 static struct path split(const char *text)
 {
 	struct path p = {.text = xstrdup(text)};
@@ -98,13 +98,13 @@ static struct path split(const char *text)
 	return p;
 }
 
-/* Keys of these maps may have dots themselves: sysctls, paths. */
+/* Keys of these maps may contain dots: sysctls, paths. */
 static bool may_have_dots(const char *part)
 {
 	return streq(part, "KEY") || streq(part, "PATH");
 }
 
-/* How many parts are the same by name, or -1: the row is another one. */
+/* The number of parts with equal names, or -1 if the row does not match. */
 static int matches(char *const *row, size_t n_row, char *const *wanted, size_t n)
 {
 	int best = -1;
@@ -144,7 +144,7 @@ static const struct row *find(const struct rows *rows, const struct path *wanted
 	return found;
 }
 
-/* Of "link.mtu" the key that it is meant for, link.SET.mtu, and not a set of that name. */
+/* For "link.mtu" the key that is meant, link.SET.mtu, rather than a set named mtu. */
 static const struct row *key_of_any(const struct rows *rows, const struct row *map,
 				    const struct path *wanted)
 {
@@ -175,14 +175,14 @@ bool row_is_below(const struct row *row, const struct row *top)
 	       (!row->path[len] || row->path[len] == '.' || row->path[len] == '[');
 }
 
-/* --- near ones ----------------------------------------------------------------------------- */
+/* --- similar rows -------------------------------------------------------------------------- */
 
 static bool is_near(const char *part, const char *known)
 {
 	return nearest_word(part, (const char *const[]){known, NULL}) != NULL;
 }
 
-/* As long, and the same but for one name that is near. */
+/* Of equal length, with one similar name and all others equal. */
 static bool differs_in_one(const struct path *row, const struct path *wanted)
 {
 	size_t near = 0;
@@ -199,7 +199,10 @@ static bool differs_in_one(const struct path *row, const struct path *wanted)
 	return near == 1;
 }
 
-/* Of one name alone, a key that has it exactly is nearer than a section that is called alike. */
+/*
+ * Only for paths of several names: for a single name, a key with exactly this name is a better
+ * suggestion than a section with a similar name.
+ */
 static bool differs_in_one_of_several(const struct path *row, const struct path *wanted)
 {
 	return wanted->n > 1 && differs_in_one(row, wanted);

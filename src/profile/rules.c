@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rules of all subjects, and what they share. */
+/* Runs the rules of all subjects, and implements the functions that rules share. */
 #include "profile/rules.h"
 
 #include <string.h>
@@ -8,26 +8,27 @@
 #include "profile/section.h"
 
 enum {
-	/* What keeps rules that compare each with each quick. */
+	/* bounds that keep pairwise comparisons fast */
 	SETS_MAX = 256,
-	ITEMS_MAX = 1024, /* of a list; schema.c asks this of each document */
+	ITEMS_MAX = 1024, /* items of a list; schema.c applies this bound to each document */
 };
 
 /* --- messages ----------------------------------------------------------------------------- */
 
-static bool is_said(const struct diags *d, struct place at, const char *key, const char *text)
+static bool is_reported(const struct diags *d, struct place at, const char *key, const char *text)
 {
 	for (size_t i = 0; i < d->list.n; i++) {
-		const struct diag *said = &d->list.v[i];
+		const struct diag *known = &d->list.v[i];
 
-		if (said->at.line == at.line && said->at.col == at.col && streq(said->text, text) &&
-		    streq(said->key, key) && streq(said->at.file, at.file ? at.file : ""))
+		if (known->at.line == at.line && known->at.col == at.col &&
+		    streq(known->text, text) && streq(known->key, key) &&
+		    streq(known->at.file, at.file ? at.file : ""))
 			return true;
 	}
 	return false;
 }
 
-/* Files of one profile by who is laid over whom: bases, the profile itself, its drop-ins. */
+/* Rank of a file in the order of merging: bases 0, the profile 1, then its drop-ins. */
 static size_t layer_of(const struct ruling *r, const char *file)
 {
 	const struct strv *files = &r->p->files;
@@ -38,7 +39,7 @@ static size_t layer_of(const struct ruling *r, const char *file)
 	return i == 0 ? 1 : i <= r->p->ancestors.n ? 0 : i;
 }
 
-enum { PLACE = '\001' }; /* before a place in a text */
+enum { PLACE = '\001' }; /* marks the start of a place in a text */
 
 const char *seen(struct ruling *r, const struct ynode *n)
 {
@@ -51,7 +52,7 @@ const char *seen(struct ruling *r, const struct ynode *n)
 	return r->places.v[r->places.n - 1];
 }
 
-/* Each place in the text as it is read in a message about file. */
+/* Shortens each place for a message about `file`: a place in the same file loses its name. */
 static char *settle_places(const char *text, const char *file)
 {
 	struct str out = {0};
@@ -69,7 +70,7 @@ static char *settle_places(const char *text, const char *file)
 	}
 }
 
-/* Whether `KEY: null` in a layer above deletes n, and no more than that. */
+/* Whether key is exactly n, so that `KEY: null` in a layer above deletes n and nothing else. */
 static bool key_is_of(const struct ruling *r, const char *key, const struct ynode *n)
 {
 	const struct ynode *there = tree_get(r->p->doc, key);
@@ -78,7 +79,7 @@ static bool key_is_of(const struct ruling *r, const char *key, const struct ynod
 	       streq(there->at.file ? there->at.file : "", n->at.file ? n->at.file : "");
 }
 
-/* Adds the other line, and how an upper layer can delete it. */
+/* Appends the place of the other line, and how an upper layer can delete it if possible. */
 static void add_other_line(const struct ruling *r, const struct ynode *n, const char *key,
 			   struct str *text)
 {
@@ -91,8 +92,8 @@ static void add_other_line(const struct ruling *r, const struct ynode *n, const 
 		str_addf(text, " (the other line is %s:%u:%u)", n->at.file, n->at.line, n->at.col);
 }
 
-static void say(struct ruling *r, bool warning, const struct ynode *n, const char *key,
-		const char *fmt, va_list ap)
+static void report(struct ruling *r, bool warning, const struct ynode *n, const char *key,
+		   const char *fmt, va_list ap)
 {
 	const struct ynode *at = n;
 	cleanup_str struct str marked = {0};
@@ -106,7 +107,7 @@ static void say(struct ruling *r, bool warning, const struct ynode *n, const cha
 	text = settle_places(str_get(&marked), at->at.file ? at->at.file : "");
 	strv_free(&r->places);
 	r->cause = NULL;
-	if (is_said(r->diags, at->at, key, text))
+	if (is_reported(r->diags, at->at, key, text))
 		return;
 	if (warning)
 		diag_warn(r->diags, at->at, key, "%s", text);
@@ -119,7 +120,7 @@ void rule_error(struct ruling *r, const struct ynode *n, const char *key, const 
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(r, false, n, key, fmt, ap);
+	report(r, false, n, key, fmt, ap);
 	va_end(ap);
 }
 
@@ -128,7 +129,7 @@ void rule_warn(struct ruling *r, const struct ynode *n, const char *key, const c
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(r, true, n, key, fmt, ap);
+	report(r, true, n, key, fmt, ap);
 	va_end(ap);
 }
 
@@ -197,9 +198,9 @@ const struct ynode *what_disables_iommu(const struct ruling *r)
 
 const struct ynode *vendor_said(const struct ruling *r)
 {
-	const struct ynode *said = ynode_get(section(r, "match"), "cpu_vendor");
+	const struct ynode *vendor = ynode_get(section(r, "match"), "cpu_vendor");
 
-	return said ?: ynode_get(section(r, "expect"), "cpu_vendor");
+	return vendor ?: ynode_get(section(r, "expect"), "cpu_vendor");
 }
 
 enum cpu_vendor wanted_vendor(const struct ruling *r)
@@ -218,7 +219,7 @@ static void want_expected(struct ruling *r, const struct ynode *n, const char *k
 	const struct ynode *expect = ynode_get(section(r, "expect"), "cpus");
 	uint64_t there;
 
-	/* ">=N" leaves open how many there are, and nosmt which numbers they have */
+	/* ">=N" leaves the number of CPUs open, and nosmt changes the CPU numbers */
 	if (find_arg(r, "nosmt") || !ynode_exact(expect, &there) ||
 	    cpus_last(cpus) < (int64_t)there)
 		return;
@@ -241,11 +242,11 @@ void want_cpus(struct ruling *r, const struct ynode *n, const char *key, const s
 	if (!cpus_count(&beyond))
 		return;
 	text = cpus_format(&beyond);
-	rule_error(r, n, key, "this machine has no CPU %s; its last is %d", text,
+	rule_error(r, n, key, "this machine has no CPU %s; its last CPU is %d", text,
 		   cpus_last(&r->node->cpus));
 }
 
-/* --- all of them -------------------------------------------------------------------------- */
+/* --- running the rules -------------------------------------------------------------------- */
 
 static const struct rule *const subjects[] = {
 	rules_document,
@@ -254,7 +255,7 @@ static const struct rule *const subjects[] = {
 	rules_overlap,
 };
 
-/* The first list that is too long; bases and drop-ins may have added up to it. */
+/* The first list that is too long; merging bases and drop-ins can exceed the limit. */
 static const struct ynode *long_list(const struct ynode *n)
 {
 	if (n->kind == YAML_LIST && n->items.n > ITEMS_MAX)
@@ -284,7 +285,7 @@ static bool is_bounded(struct ruling *r)
 	return !list;
 }
 
-/* Rules that compare sets with sets go up along these often. */
+/* Resolves in: once for all sets, because rules that compare sets follow it often. */
 static const struct selector **find_wider(const struct ruling *r)
 {
 	size_t n = r->p->devices.n;
@@ -305,7 +306,7 @@ static void judge(struct ruling *r, const struct rule *rules)
 		}
 }
 
-/* The rules of all sections at a time: what the profile says of a set is gathered once. */
+/* Runs the set rules of all sections together, so that each set's view is built once. */
 static void judge_sets(struct ruling *r)
 {
 	static const struct set_rule end = NO_MORE_SET_RULES;
@@ -328,7 +329,7 @@ void rules_check(const struct profile *p, const struct node *node, struct diags 
 	if (!is_bounded(&r))
 		return;
 	r.wider = find_wider(&r);
-	/* An in: that leads nowhere is a rule's to report. */
+	/* A rule reports an in: that names no set. */
 	if (node && device_sets_resolve(node, p->devices.v, p->devices.n, &sets, &err) == 0)
 		r.sets = &sets;
 	for (size_t i = 0; i < array_len(subjects); i++)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Contradictions, which are what is well formed value by value and still
- * can't work as a whole, each with its reason. A rule is a small function and a line in the
- * table of its subject (rules_devices.c, ...) or of its section. It may meet values
- * that the schema has refused already: those it passes over. Errors are for what does not work;
- * warnings for what works and is pointless.
+ * Rules: contradictions between values that are each well formed. A rule is a small function, and a
+ * line in the table of its subject (rules_devices.c, ...) or of its section. It skips values that
+ * the schema has already rejected. An error is for a profile that cannot work; a warning is for
+ * settings that work but have no use.
  */
 #pragma once
 
@@ -15,20 +14,19 @@
 
 struct ruling {
 	const struct profile *p;
-	const struct node *node;	/* or NULL */
-	const struct device_sets *sets; /* as node has them; NULL where that is not known */
-	const struct selector *
-		*wider; /* by index of p->devices: the set that each is in, or NULL */
+	const struct node *node;	/* may be NULL */
+	const struct device_sets *sets; /* the sets on node; NULL if unknown */
+	const struct selector **wider;	/* by index of p->devices: the set named by in:, or NULL */
 	struct diags *diags;
-	/* Of the message that is written now, see seen(): */
+	/* State of the message that is being written, see seen(): */
 	struct strv places;
-	const struct ynode *cause; /* of the nodes seen() the one of the uppermost layer */
+	const struct ynode *cause; /* the node passed to seen() from the topmost layer */
 };
 
 struct rule {
 	const char *name;
 	void (*check)(struct ruling *r);
-	bool whole; /* not for a drop-in by itself: what that lacks, its profile has */
+	bool whole; /* skipped for a drop-in on its own, which lacks its profile's keys */
 };
 
 #define RULE(name, check)              \
@@ -41,13 +39,14 @@ struct rule {
 	}
 #define NO_MORE_RULES RULE(NULL, NULL)
 
-/* Each ends with NO_MORE_RULES. */
+/* Each table ends with NO_MORE_RULES. */
 extern const struct rule rules_document[], rules_devices[], rules_references[];
 extern const struct rule rules_overlap[];
 
 /*
- * At n, which has a line and column; but where a layer above n's, such as the author's own file
- * above a base, holds what the message has seen(), at that line, and n's is named behind the text.
+ * Reports at the place of n. If a node passed to seen() comes from a layer above n's, such as the
+ * author's own file above a base, the message is at that node's place, and n's place is appended to
+ * the text.
  */
 void rule_error(struct ruling *r, const struct ynode *n, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -55,8 +54,8 @@ void rule_warn(struct ruling *r, const struct ynode *n, const char *key, const c
 	__attribute__((format(printf, 4, 5)));
 
 /*
- * Where another node is that a message is about, as an argument of its text: "4:21", with the file
- * in front where that is another one than the message's. Valid until the message is written.
+ * The place of another node that the message mentions, for use as an argument of its text: "4:21",
+ * with the file in front if it differs from the message's file. Valid until the message is written.
  */
 const char *seen(struct ruling *r, const struct ynode *n);
 
@@ -67,7 +66,7 @@ static inline const struct ynode *section(const struct ruling *r, const char *na
 	return profile_section(r->p, name);
 }
 
-/* Items of a list, keys of a map: none where something else stands. */
+/* Number of list items or map keys; 0 if n is of another kind. */
 static inline size_t count(const struct ynode *n, enum yaml_kind kind)
 {
 	return n && n->kind == kind ? n->items.n : 0;
@@ -80,7 +79,7 @@ static inline bool text_is(const struct ynode *map, const char *key, const char 
 
 /* "vf.driver" in a map, or NULL. */
 const struct ynode *tree_get(const struct ynode *map, const char *path);
-/* The text of a scalar, "" for anything else. */
+/* The text of a scalar; "" for other nodes. */
 static inline const char *scalar(const struct ynode *n)
 {
 	return n && n->kind == YAML_SCALAR ? n->text : "";
@@ -91,7 +90,7 @@ static inline bool is_zero(const struct ynode *n)
 
 	return ynode_exact(n, &number) && !number;
 }
-/* The value of a line of sysctl or sysfs: a text, or a map with value. */
+/* The value of a line of sysctl or sysfs: a text, or the key value of a map. */
 static inline const struct ynode *line_value(const struct ynode *item)
 {
 	return item && item->kind == YAML_MAP ? ynode_get(item, "value") : item;
@@ -103,43 +102,46 @@ static inline const struct ynode *line_value(const struct ynode *item)
 const struct ynode *set_list(const struct ruling *r);
 bool arg_is(const char *arg, const char *key);
 const char *arg_value(const char *arg);
-/* The argument of that key in set, or NULL. */
+/* The argument with that key in kernel_args.set, or NULL. */
 const struct ynode *find_arg(const struct ruling *r, const char *key);
 /* The words of kernel_args.iommu, by their index. */
 enum { IOMMU_DISABLED, IOMMU_PASSTHROUGH, IOMMU_LAZY, IOMMU_STRICT };
-/* What turns the IOMMU off, or NULL. */
+/* The setting that turns the IOMMU off, or NULL. */
 const struct ynode *what_disables_iommu(const struct ruling *r);
 
 /* --- CPUs --------------------------------------------------------------------------------- */
 
-/* Where the profile says whose CPUs it is for, or NULL; its text is the vendor. */
+/* The node whose text is the CPU vendor of the profile's machines, or NULL. */
 const struct ynode *vendor_said(const struct ruling *r);
-/* The vendor that the profile is for, or that the node has. */
+/* The CPU vendor that the profile gives, else the node's. */
 enum cpu_vendor wanted_vendor(const struct ruling *r);
-/* An error at n if a CPU list goes beyond the machine's CPUs, known or expected; NULL: no list. */
+/*
+ * Reports an error at n if a CPU list exceeds the machine's CPUs, known or expected. list may be
+ * NULL.
+ */
 void want_cpus(struct ruling *r, const struct ynode *n, const char *key, const struct cpus *list);
 
 /* --- device sets -------------------------------------------------------------------------- */
 
 const struct selector *find_set(const struct ruling *r, const char *name);
-/* expect: 0 */
+/* Whether the set has expect: 0. */
 bool must_be_absent(const struct selector *s);
-/* A reference to a set from key at n: it must be there and may not be protected. */
+/* Checks the reference to a set at n: the set must exist and must not be protected. */
 void want_set(struct ruling *r, const struct ynode *n, const char *key, const char *name);
-/* Whether s is a, or in a, or in a set that is in a. */
+/* Whether s is a, or is nested in a by in:, at any depth. */
 bool set_is_within(const struct ruling *r, const struct selector *s, const struct selector *a);
 bool set_is_infiniband(const struct ruling *r, const struct selector *s);
 bool set_is_ethernet(const struct ruling *r, const struct selector *s);
 /*
- * Whether two sets share functions on this node; without a node, whether all functions of
- * one are sure to be of the other as well (surely), or could be (may).
+ * Whether two sets share functions on this node. Without a node: whether all functions of one set
+ * surely belong to the other (surely), or could belong to it (may).
  */
 bool sets_surely_share(const struct ruling *r, const struct selector *a, const struct selector *b);
 bool sets_may_share(const struct ruling *r, const struct selector *a, const struct selector *b);
 
 /*
- * What all sections say of one set, wider sets under it: a map of sections. The nodes keep
- * the places where they were written. Caller frees.
+ * All sections' settings of one set, laid over those of wider sets: a map of sections. The nodes
+ * keep their places. The caller frees.
  */
 struct ynode *set_view(const struct ruling *r, const struct selector *s);
 
@@ -151,14 +153,16 @@ struct set_rule {
 	{                  \
 		NULL, NULL \
 	}
-/* Runs rules over each set, the wider first; what one of them has said is not said again. */
+/* Runs rules over each set, wider sets first; a problem of a wider set is not reported again. */
 void rule_each_set(struct ruling *r, const struct set_rule *rules);
-/* "qos.rails.trust": path "qos.trust" in the view, by the name of the set that has said it. */
+/* "qos.rails.trust" for path "qos.trust" in the view: names the set that the value comes from. */
 char *set_key(const struct ruling *r, const struct selector *s, const char *path);
 void set_error(struct ruling *r, const struct selector *s, const struct ynode *view,
 	       const char *path, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void set_warn(struct ruling *r, const struct selector *s, const struct ynode *view,
 	      const char *path, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* Rejects a value of path `low` above that of `high`, where the set has both; 0 is no bound. */
+/*
+ * Rejects a value of path `low` above the value of `high`, if the set has both; 0 means no bound.
+ */
 void set_in_order(struct ruling *r, const struct selector *s, const struct ynode *view,
 		  const char *low, const char *high);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Contradictions: device sets, and how rules look at what sections say of them. */
+/* Rules about device sets, and functions for rules that combine sections' settings of a set. */
 #include "profile/rules.h"
 
 #include <fnmatch.h>
@@ -9,14 +9,14 @@
 #include "base/pattern.h"
 #include "profile/section.h"
 
-enum { SETS_DEPTH_MAX = 8 }; /* of sets in sets */
+enum { SETS_DEPTH_MAX = 8 }; /* nesting of sets */
 
 const struct selector *find_set(const struct ruling *r, const char *name)
 {
 	return selector_find(r->p->devices.v, r->p->devices.n, name);
 }
 
-/* The set that s is in; ends by itself only if no set goes round in a circle. */
+/* The set named by in: of s. Following it ends only if the sets have no cycle. */
 static const struct selector *wider(const struct ruling *r, const struct selector *s)
 {
 	return r->wider[s - r->p->devices.v];
@@ -57,7 +57,7 @@ bool set_is_ethernet(const struct ruling *r, const struct selector *s)
 
 /* --- references --------------------------------------------------------------------------- */
 
-/* All but `asker`, a set that looks for another one; *near: the one of them that may be meant. */
+/* Names of all sets except `asker`, which looks for another set; *near: the most similar name. */
 static char *set_names(const struct ruling *r, const char *meant, const char *asker,
 		       const char **near)
 {
@@ -91,24 +91,27 @@ static void want_set_of(struct ruling *r, const struct ynode *n, const char *key
 	cleanup_free char *known = set ? NULL : set_names(r, name, asker, &near);
 
 	if (!*name || strpbrk(name, " \t"))
-		return; /* no name at all: the schema has said so */
+		return; /* not a name; the schema has reported the error */
 	if (!set && !*known)
-		rule_error(r, n, key, "no device set '%.64s'; devices: defines no%s", name,
-			   *asker ? " other" : "ne");
+		rule_error(r, n, key,
+			   "no device set '%.64s', and devices: defines no%s; write devices: "
+			   "{%.64s: {pci: \"VENDOR:DEVICE\"}} with an id that `railhead survey` "
+			   "lists",
+			   name, *asker ? " other" : "ne", name);
 	else if (!set && near)
 		rule_error(r, n, key, "no device set '%.64s'; did you mean '%s'?", name, near);
 	else if (!set)
 		rule_error(r, n, key, "no device set '%.64s'; devices: defines %s", name, known);
 	else if (set->protect)
 		rule_error(r, n, key,
-			   "the set '%.64s' is protected; railhead must not touch its devices",
+			   "the set '%.64s' is protected, so railhead must not touch its devices; "
+			   "leave it out here",
 			   name);
 	else if (must_be_absent(set))
-		rule_error(
-			r, n, key,
-			"the set '%.64s' must be absent (expect: 0); write expect: \">=0\" if it "
-			"may be there",
-			name);
+		rule_error(r, n, key,
+			   "the set '%.64s' must be absent (expect: 0); write expect: \">=0\" if "
+			   "it may be present",
+			   name);
 }
 
 void want_set(struct ruling *r, const struct ynode *n, const char *key, const char *name)
@@ -118,7 +121,7 @@ void want_set(struct ruling *r, const struct ynode *n, const char *key, const ch
 
 /* --- the sets themselves ------------------------------------------------------------------ */
 
-/* One that is written wrong is one all the same. */
+/* A malformed predicate counts too, because the schema has reported it. */
 static bool has_predicate(const struct ynode *set)
 {
 	for (size_t i = 0; i < set->keys.n; i++)
@@ -128,7 +131,7 @@ static bool has_predicate(const struct ynode *set)
 	return false;
 }
 
-/* Whether following in: from s comes back to s (or to another circle). */
+/* Whether following in: from s leads back to s. */
 static bool goes_round(const struct ruling *r, const struct selector *s)
 {
 	const struct selector *at = s;
@@ -146,15 +149,16 @@ static void judge_in(struct ruling *r, const struct selector *s, const struct yn
 	cleanup_free char *key = xasprintf("devices.%.64s.in", s->name);
 
 	if (goes_round(r, s))
-		rule_error(r, in, key, "%.64s is itself in this set: a circle", s->in);
+		rule_error(r, in, key,
+			   "'%.64s' is itself within this set; break the cycle of in:", s->in);
 	else if (depth_of(r, s) > SETS_DEPTH_MAX)
-		rule_error(r, in, key, "more than %d sets in one another; name a wider one",
+		rule_error(r, in, key, "sets are nested more than %d deep; name a wider set",
 			   SETS_DEPTH_MAX);
 	else
 		want_set_of(r, in, key, s->in, s->name);
 }
 
-/* What a set asks and the set that it is in asks otherwise: no function has both. */
+/* Reports predicates that contradict those of the wider set, because the set would be empty. */
 static void judge_against_wider(struct ruling *r, const struct selector *s, const struct ynode *n)
 {
 	static const char *const keys[] = {"pci",  "subsystem", "ports", "port",
@@ -181,8 +185,8 @@ static void judge_expect(struct ruling *r, const struct selector *s, const struc
 	cleanup_free char *key = xasprintf("devices.%.64s.expect", s->name);
 
 	if (expect && up && up->expect >= 0 && !up->or_more && s->expect > up->expect)
-		rule_error(r, expect, key, "%s functions of a set that has %d (%s)", expect->text,
-			   up->expect, up->name);
+		rule_error(r, expect, key, "%s functions, but the wider set has only %d (%s)",
+			   expect->text, up->expect, up->name);
 }
 
 static void judge_set(struct ruling *r, const struct selector *s, const struct ynode *n)
@@ -193,12 +197,12 @@ static void judge_set(struct ruling *r, const struct selector *s, const struct y
 		return;
 	if (!has_predicate(n))
 		rule_error(r, n, key,
-			   "nothing says which functions these are; write pci:, address:, driver: "
-			   "or in:");
+			   "no predicate selects functions; write pci:, address:, driver: or in:");
 	if (s->ports > 0 && s->port > s->ports)
 		rule_error(r, ynode_get(n, "port"), key,
-			   "port %d of cards that have %d; the set is always empty", s->port,
-			   s->ports);
+			   "port %d of cards with %d functions, so the set is always empty; write "
+			   "ports: and port: of the same card",
+			   s->port, s->ports);
 	if (!s->in)
 		return;
 	judge_in(r, s, ynode_get(n, "in"));
@@ -220,7 +224,7 @@ const struct rule rules_devices[] = {
 	NO_MORE_RULES,
 };
 
-/* --- which of them share functions -------------------------------------------------------- */
+/* --- sets that share functions ------------------------------------------------------------ */
 
 static bool share_here(const struct ruling *r, const struct selector *a, const struct selector *b)
 {
@@ -234,7 +238,7 @@ static bool share_here(const struct ruling *r, const struct selector *a, const s
 	return false;
 }
 
-/* On this node, if there is one: else nothing is known of what a set shares. */
+/* Whether s has members on this node; false without a node. */
 static bool has_members(const struct ruling *r, const struct selector *s)
 {
 	const struct device_set *set = r->sets ? device_sets_find(r->sets, s->name) : NULL;
@@ -242,8 +246,8 @@ static bool has_members(const struct ruling *r, const struct selector *s)
 	return set && set->fn.n;
 }
 
-/* One predicate, as two sets have it. */
-enum relation { EQUAL, LOOSER, OTHER }; /* looser: a takes all that b takes; other: no telling */
+/* How a's predicate relates to b's. */
+enum relation { EQUAL, LOOSER, OTHER }; /* LOOSER: a accepts all that b accepts; OTHER: unknown */
 
 static enum relation numbers(int a, int b, int any)
 {
@@ -264,7 +268,7 @@ static enum relation patterns(const char *a, const char *b)
 	return words(a, b);
 }
 
-static bool takes_all_of(const struct selector *a, const struct selector *b)
+static bool accepts_all_of(const struct selector *a, const struct selector *b)
 {
 	const enum relation relations[] = {
 		numbers(a->vendor, b->vendor, -1),
@@ -287,7 +291,7 @@ static bool takes_all_of(const struct selector *a, const struct selector *b)
 	return true;
 }
 
-/* Whether a's own predicates and those of the sets around it let all of b through. */
+/* Whether the predicates of a and of all wider sets accept every function of b. */
 static bool covers(const struct ruling *r, const struct selector *a, const struct selector *b)
 {
 	for (size_t i = 0; a && i <= SETS_DEPTH_MAX; i++, a = wider(r, a)) {
@@ -295,7 +299,7 @@ static bool covers(const struct ruling *r, const struct selector *a, const struc
 		const struct selector *inner = b;
 
 		for (size_t j = 0; inner && j <= SETS_DEPTH_MAX; j++, inner = wider(r, inner))
-			covered |= inner == a || takes_all_of(a, inner);
+			covered |= inner == a || accepts_all_of(a, inner);
 		if (!covered)
 			return false;
 	}
@@ -311,24 +315,25 @@ bool sets_surely_share(const struct ruling *r, const struct selector *a, const s
 	return covers(r, a, b) || covers(r, b, a);
 }
 
-static bool part(int a, int b, int any)
+static bool differ(int a, int b, int any)
 {
 	return a != any && b != any && a != b;
 }
 
-static bool literals_part(const char *a, const char *b)
+static bool literals_differ(const char *a, const char *b)
 {
 	return a && b && !pattern_is(b) && fnmatch(a, b, 0) != 0;
 }
 
 static bool excludes(const struct selector *a, const struct selector *b)
 {
-	return part(a->vendor, b->vendor, -1) || part(a->device, b->device, -1) ||
-	       part(a->subsystem_vendor, b->subsystem_vendor, -1) ||
-	       part(a->subsystem_device, b->subsystem_device, -1) || part(a->numa, b->numa, -1) ||
-	       part(a->ports, b->ports, 0) || part(a->port, b->port, 0) ||
-	       (a->ethernet && b->infiniband) || (a->infiniband && b->ethernet) ||
-	       literals_part(a->address, b->address) || literals_part(b->address, a->address) ||
+	return differ(a->vendor, b->vendor, -1) || differ(a->device, b->device, -1) ||
+	       differ(a->subsystem_vendor, b->subsystem_vendor, -1) ||
+	       differ(a->subsystem_device, b->subsystem_device, -1) ||
+	       differ(a->numa, b->numa, -1) || differ(a->ports, b->ports, 0) ||
+	       differ(a->port, b->port, 0) || (a->ethernet && b->infiniband) ||
+	       (a->infiniband && b->ethernet) || literals_differ(a->address, b->address) ||
+	       literals_differ(b->address, a->address) ||
 	       (a->driver && b->driver && !streq(a->driver, b->driver));
 }
 
@@ -346,7 +351,7 @@ bool sets_may_share(const struct ruling *r, const struct selector *a, const stru
 	return true;
 }
 
-/* --- what sections say of one set --------------------------------------------------------- */
+/* --- all sections' settings of one set ---------------------------------------------------- */
 
 static void lay_over(struct ynode *base, const struct ynode *over)
 {
@@ -411,7 +416,7 @@ char *set_key(const struct ruling *r, const struct selector *s, const char *path
 	cleanup_free char *of = xstrndup(path, len);
 	const char *rest = path[len] ? path + len + 1 : "";
 
-	/* the narrowest set that has it has said it */
+	/* the value comes from the narrowest set that has it */
 	for (size_t i = 0; s && i <= SETS_DEPTH_MAX; i++, s = wider(r, s)) {
 		const struct ynode *own = ynode_get(section(r, of), s->name);
 
@@ -421,8 +426,8 @@ char *set_key(const struct ruling *r, const struct selector *s, const char *path
 	return xstrdup(path);
 }
 
-static void say_of_set(struct ruling *r, const struct selector *s, const struct ynode *view,
-		       const char *path, bool warning, const char *fmt, va_list ap)
+static void report_of_set(struct ruling *r, const struct selector *s, const struct ynode *view,
+			  const char *path, bool warning, const char *fmt, va_list ap)
 {
 	cleanup_free char *key = set_key(r, s, path);
 	const struct ynode *n = tree_get(view, path);
@@ -441,7 +446,7 @@ void set_error(struct ruling *r, const struct selector *s, const struct ynode *v
 	va_list ap;
 
 	va_start(ap, fmt);
-	say_of_set(r, s, view, path, false, fmt, ap);
+	report_of_set(r, s, view, path, false, fmt, ap);
 	va_end(ap);
 }
 
@@ -451,7 +456,7 @@ void set_warn(struct ruling *r, const struct selector *s, const struct ynode *vi
 	va_list ap;
 
 	va_start(ap, fmt);
-	say_of_set(r, s, view, path, true, fmt, ap);
+	report_of_set(r, s, view, path, true, fmt, ap);
 	va_end(ap);
 }
 

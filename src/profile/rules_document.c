@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Contradictions: what a profile is for. */
+/* Rules about the match: of a profile. */
 #include <string.h>
 
 #include "profile/rules.h"
 
-/* An empty map or list asks for nothing. */
+/* An empty map or list is not a condition. */
 static bool has_condition(const struct ynode *match)
 {
 	for (size_t i = 0; i < match->items.n; i++)
@@ -19,17 +19,17 @@ static void match_is_there(struct ruling *r)
 
 	if (r->p->abstract)
 		return;
-	/* an abstract: that is no boolean is one mistake, not two */
+	/* an invalid abstract: is already reported; do not report it twice */
 	if (!match && ynode_get(r->p->doc, "abstract") && !text_is(r->p->doc, "abstract", "false"))
 		return;
 	if (!match)
 		rule_error(r, r->p->doc, "match",
-			   "missing; say which machines this is for, or abstract: true if it is a "
-			   "base for others");
+			   "missing; write conditions for the machines of this profile, or "
+			   "abstract: true for a base");
 	else if (match->kind == YAML_MAP && !has_condition(match))
-		rule_error(r, match, "match",
-			   "no condition, which would match every machine; write dmi: "
-			   "{sys_vendor: ...}");
+		rule_error(
+			r, match, "match",
+			"no condition, so every machine would match; write dmi: {sys_vendor: ...}");
 }
 
 static bool is_of(const char *arch, const char *vendor)
@@ -37,7 +37,7 @@ static bool is_of(const char *arch, const char *vendor)
 	return streq(arch, "aarch64") == streq(vendor, "arm");
 }
 
-/* What one machine can't be at once. */
+/* Reports conditions that exclude each other. */
 static void one_machine_is_meant(struct ruling *r)
 {
 	const struct ynode *match = section(r, "match");
@@ -56,7 +56,9 @@ static void one_machine_is_meant(struct ruling *r)
 			   seen(r, vendor), arch->text);
 }
 
-/* fnmatch(3) without FNM_EXTMATCH: what a shell with extglob reads as alternatives is plain text.
+/*
+ * Patterns are those of fnmatch(3) without FNM_EXTMATCH, so the alternatives of a shell's extglob
+ * are plain text.
  */
 static void patterns_are_plain(struct ruling *r)
 {
@@ -68,9 +70,10 @@ static void patterns_are_plain(struct ruling *r)
 
 		if (bracket && bracket > text && strchr("@+!?*", bracket[-1]) &&
 		    strchr(bracket, '|'))
-			rule_warn(r, dmi->items.v[i], key,
-				  "brackets and | are plain characters of a pattern, which has *, "
-				  "? and [...] only; write one pattern for all, or a profile each");
+			rule_warn(
+				r, dmi->items.v[i], key,
+				"patterns support only *, ? and [...], so brackets and | stand for "
+				"themselves; write one pattern for all, or one profile for each");
 	}
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Contradictions: two sets that have functions in common, neither in the other, and values
- * that differ. A narrower set wins over a wider one; between these nothing would but the
- * order in the file, which nobody means.
+ * Rule: two sets with common functions, neither nested in the other, must not set different values.
+ * A narrower set overrides a wider one; between these two only the order in the file would decide,
+ * which an author is unlikely to intend.
  */
 #include "profile/rules.h"
 #include "profile/section.h"

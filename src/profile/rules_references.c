@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Contradictions: sections that name device sets which are not there, or not to be touched. */
+/* Rules about sections that name device sets which do not exist or must not be changed. */
 #include "profile/rules.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "profile/language.h"
 #include "profile/section.h"
 
-/* Takes over key. */
+/* Takes ownership of key. */
 static void add(struct set_references *refs, const struct ynode *at, char *key)
 {
 	struct set_reference ref = {.at = at, .key = key};
@@ -24,7 +24,7 @@ static bool names_set(const struct spec *spec)
 	return spec == &spec_set_name || spec->check == value_on_set;
 }
 
-/* What the language takes for a set's name below a value, at a key of the profile. */
+/* Adds the names of sets in a value and below it, found by the specs of the language. */
 static void walk(struct set_references *refs, const struct spec *spec, const struct ynode *n,
 		 const char *path)
 {
@@ -63,7 +63,7 @@ void set_references_free(struct set_references *refs)
 	vec_free(&refs->list);
 }
 
-/* Whether sriov gives VFs to functions that set has, or may have. */
+/* Whether sriov gives VFs to functions that belong, or may belong, to set. */
 static bool gets_vfs(struct ruling *r, const struct selector *set)
 {
 	const struct ynode *sriov = section(r, "sriov");

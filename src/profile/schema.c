@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The walk of a document along the tables of language.c. */
+/* Checks a document against the tables of the language. */
 #include "profile/schema.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ struct walk {
 
 static void check_value(struct walk *w, const struct spec *s, struct ynode *n);
 
-/* An error at the path that the walk has come to. code: see struct diag. */
+/* Reports an error at the walk's current path. code: see struct diag. */
 static void wrong(struct walk *w, const char *code, struct place at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 static void wrong(struct walk *w, const char *code, struct place at, const char *fmt, ...)
@@ -100,7 +100,7 @@ bool spec_may_append(const struct spec *map, const struct field *field)
 	return list && list->kind == SPEC_LIST;
 }
 
-/* --- the same item twice ------------------------------------------------------------------ */
+/* --- duplicate items ---------------------------------------------------------------------- */
 
 size_t arg_key_len(const char *arg)
 {
@@ -141,7 +141,7 @@ bool item_same(enum item_identity identity, const struct ynode *a, const struct 
 	return arg_key_len(ta) == arg_key_len(tb) && dash_equal(ta, tb, arg_key_len(ta));
 }
 
-/* --- near words --------------------------------------------------------------------------- */
+/* --- similar words ------------------------------------------------------------------------ */
 
 bool word_is_one_of(const char *word, const char *const *words)
 {
@@ -256,12 +256,12 @@ static void check_list(struct walk *w, const struct spec *s, const struct ynode 
 
 /* --- maps --------------------------------------------------------------------------------- */
 
-/* What a key of earlier profiles has become. */
+/* The replacement of a key that earlier versions had. */
 static const char *successor(const char *name)
 {
 	return streq(name, "unsupported")
-		       ? "say what may be missing where it is set: optional: true, or a list of "
-			 "keys, in the set (qos: {rails: {dcqcn: ..., optional: [dcqcn]}})"
+		       ? "write optional: true, or a list of keys, in the set that may lack them "
+			 "(qos: {rails: {dcqcn: ..., optional: [dcqcn]}})"
 		       : NULL;
 }
 
@@ -284,7 +284,7 @@ static void unknown_key(struct walk *w, const struct spec *s, const struct ynode
 		wrong(w, "unknown-key", key->at, "unknown key; expected one of: %s", known);
 }
 
-/* `key+:` needs a list to append to, and is nonsense beside `key:`. */
+/* `key+:` needs a list to append to, and excludes `key:`. */
 static bool may_append(struct walk *w, const struct spec *map, const struct field *f,
 		       const struct ynode *doc, const struct ynode *key)
 {
@@ -314,7 +314,7 @@ static void check_field(struct walk *w, const struct spec *s, const struct ynode
 		unknown_key(w, s, key, name);
 	else if (f->flags & FIELD_NO_DROPIN && w->kind == SCHEMA_DROPIN)
 		wrong(w, "not-in-dropin", key->at,
-		      "a drop-in can't have this; put it in the profile itself");
+		      "a drop-in cannot set this key; set it in the profile");
 	else if (append && !may_append(w, s, f, map, key))
 		return;
 	else if (ynode_is_null(value) && (append || f->flags & FIELD_OWN))
@@ -392,7 +392,7 @@ static void check_value(struct walk *w, const struct spec *s, struct ynode *n)
 
 /* --- documents ---------------------------------------------------------------------------- */
 
-/* A newer schema is said alone: whatever else looks wrong may be right there. */
+/* A newer schema is the only error reported, because other keys may be valid in it. */
 static bool schema_is_ours(const struct ynode *doc, struct diags *diags)
 {
 	struct ynode *n = ynode_get(doc, "schema");
@@ -400,7 +400,7 @@ static bool schema_is_ours(const struct ynode *doc, struct diags *diags)
 	cleanup_str struct str why = {0};
 
 	if (!n || n->kind != YAML_SCALAR || !*n->text || n->text[strspn(n->text, "0123456789")])
-		return true; /* the walk says what is wrong */
+		return true; /* check_value() reports the error */
 	if (s->check(s, n, &why))
 		return true;
 	diags->code = "schema";
@@ -443,7 +443,7 @@ static void complete_map(struct walk *w, const struct spec *s, const struct ynod
 	}
 }
 
-/* The tree may hold what schema_check() refused already: that is passed over here. */
+/* Skips nodes that schema_check() has already rejected. */
 static void complete(struct walk *w, const struct spec *s, const struct ynode *n)
 {
 	s = spec_for(s, n->kind);

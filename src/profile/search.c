@@ -149,7 +149,7 @@ bool profile_dirs_exist(const struct root *root)
 	return false;
 }
 
-/* The path below the root. */
+/* The path below the root, or NULL. */
 static char *find_below(const struct root *root, const char *name)
 {
 	for (size_t i = 0; i < array_len(profile_dirs) - 1; i++) {
@@ -170,8 +170,10 @@ int profile_find(const struct root *root, const char *name, char **ret, struct e
 		return err_set(err, -EINVAL, "'%.80s' is not a profile's name", name);
 	path = find_below(root, name);
 	if (!path)
-		return err_set(err, -ENOENT, "no profile '%s' in %s, %s or %s", name,
-			       profile_dirs[0], profile_dirs[1], profile_dirs[2]);
+		return err_set(err, -ENOENT,
+			       "no profile '%s' in %s, %s or %s; for a file write its path, such "
+			       "as ./%s.yaml",
+			       name, profile_dirs[0], profile_dirs[1], profile_dirs[2], name);
 	if (file_is_masked(root, path))
 		return err_set(err, -ENOENT, "profile '%s' is masked by %s", name, path);
 	*ret = take_ptr(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where profiles lie and how their files are named. */
+/* The search path of profiles, and the names of their files. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,46 +9,46 @@
 #include "sys/root.h"
 
 /*
- * Below the root; the first file of a name wins; NULL ends it. Drop-ins lie in NAME.d below
- * the first: they are the site's, not the vendor's.
+ * Below the root, in search order; the first file of a name wins; NULL-terminated. Drop-ins are in
+ * NAME.d below the first directory alone, because they belong to the site and not to the vendor.
  */
 extern const char *const profile_dirs[];
 
 /*
- * As systemd's files: a link to /dev/null masks the file of that name in the directories that come
- * later. A tree may have no /dev.
+ * As with systemd's files, a link to /dev/null masks the file of the same name in later
+ * directories. The link counts even if the tree has no /dev.
  */
 bool file_is_masked(const struct root *root, const char *path);
 
 bool profile_name_is_valid(const char *name);
-/* "x.yaml", no dot file. */
+/* "x.yaml", and not a hidden file. */
 bool profile_is_file_name(const char *name);
-/* "/a/b.yaml" -> "b". Caller frees. */
+/* "/a/b.yaml" -> "b". The caller frees. */
 char *profile_stem(const char *path);
 
-/* A file of the search path, and whether it counts. */
+/* A file of the search path, and whether it is in effect. */
 struct profile_file {
 	char *name;
 	char *path;	     /* below the root */
-	bool masked;	     /* a link to /dev/null: there is no profile of that name */
-	char *overridden_by; /* the file of that name that comes before it, or NULL */
+	bool masked;	     /* a link to /dev/null: no profile has this name */
+	char *overridden_by; /* the file of the same name earlier in the search path, or NULL */
 };
 
 struct profile_files {
-	VEC(struct profile_file) list; /* by name, those of one name in search order */
+	VEC(struct profile_file) list; /* sorted by name, then in search order */
 };
 
-/* All files of the search path. Fails where a directory that is there can't be read. */
+/* Lists all files of the search path. Fails if an existing directory cannot be read. */
 int profile_files_list(const struct root *root, struct profile_files *ret, struct err *err);
 void profile_files_free(struct profile_files *f);
-/* Whether any directory of the search path is there below root. */
+/* Whether at least one directory of the search path exists below root. */
 bool profile_dirs_exist(const struct root *root);
 
-/* Whether --profile's argument is a name: no '/' in it and no ".yaml" at its end. */
+/* Whether --profile's argument is a name: without '/' and without ".yaml" at its end. */
 bool profile_is_name(const char *arg);
 
 /*
- * Finds NAME in the search path. *ret is a path below the root; the caller frees it.
- * -ENOENT if there is none or it is masked, -EINVAL if that can't be a name.
+ * Finds NAME in the search path. *ret is a path below the root; the caller frees it. -ENOENT: no
+ * such profile, or it is masked; -EINVAL: not a valid name.
  */
 int profile_find(const struct root *root, const char *name, char **ret, struct err *err);

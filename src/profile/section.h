@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A section is one top-level key of a profile: what may stand below it, and what it makes of a
- * machine. Each is a file of the room sections/ (gate: of checks/) that exports one const struct,
- * and a line in that room's table.c. The linker brings the table here: this room walks all sections
- * and knows none.
+ * A section is one top-level key of a profile: its schema, and the changes that it emits for a
+ * machine. Each section is a file of the room sections/ (gate: of checks/) that exports one const
+ * struct, and a line in that room's table.c. The linker supplies the table, so this room walks all
+ * sections without naming one.
  *
  * A section reads topology and emits changes. It never writes, and never reads a tunable value.
  */
@@ -19,12 +19,12 @@ struct set_rule;
 
 struct node;
 
-/* What kernel arguments depend on that a machine says, for when there is none. */
+/* Facts of the machine that kernel arguments depend on, for use when there is no node. */
 struct kargs_need {
-	const char *key; /* left out then, "": nothing is; NULL: the whole section */
-	/* What asks for something that the node does not say, or NULL. */
+	const char *key; /* the key to leave out then; "": none; NULL: the whole section */
+	/* The node of the profile that depends on a fact that `node` lacks, or NULL. */
 	const struct ynode *(*lacks)(const struct node *node, const struct ynode *section);
-	const char *sentence; /* that, and what to do */
+	const char *sentence; /* the missing fact and the remedy */
 };
 #define NO_MORE_NEEDS            \
 	{                        \
@@ -41,47 +41,59 @@ struct section_ctx {
 struct section {
 	const char *name; /* its key in a profile */
 	const struct spec *spec;
-	const char *help; /* a sentence, as that of a field */
+	const char *help; /* a sentence, as in struct field */
 	enum key_class class;
 	/*
-	 * Which fault a change of it is that does not hold, and that could not be looked at or set,
-	 * where the change does not say so itself.
+	 * The default faults of a change that does not hold, and of one that could not be looked at
+	 * or set. A change may name its own.
 	 */
 	enum fault differs, failed;
-	/* Its contradictions, of profile/rules.h, and those of what all sections say of a set.
-	 * NULL: none. Those of sets are not asked of a drop-in by itself. */
+	/*
+	 * Rules of the section, and rules of single sets over all sections (profile/rules.h); NULL:
+	 * none. A drop-in on its own is checked with the former alone.
+	 */
 	const struct rule *rules;
 	const struct set_rule *set_rules;
-	/* emit() is called with an empty section where the profile has none: other sections
-	 * give it work too (hugepages to kernel_args, devices to expect). */
-	bool always;
-	/* Sets what a driver makes of a function: the stage waits for netdevs that udev named. */
-	bool awaits_netdevs;
 	/*
-	 * Emits the changes of all stages. node is never NULL and was checked by the schema.
+	 * Call emit() with an empty section if the profile lacks it, because other sections
+	 * contribute to it (hugepages to kernel_args, devices to expect).
 	 */
+	bool always;
+	/*
+	 * Sets attributes that a driver creates for a function: the stage waits until udev has
+	 * named the netdevs.
+	 */
+	bool awaits_netdevs;
+	/* Emits the changes of all stages. node is never NULL and has passed the schema. */
 	int (*emit)(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan,
 		    struct err *err);
-	/* A file beyond /run that the section writes: gone where no profile is applied. Or NULL. */
+	/*
+	 * A file outside /run that the section writes; removed when no profile is applied. Or NULL.
+	 */
 	const char *lasting;
 	/*
-	 * Adds the files that looks at its keys read, for snapshots: patterns of whole paths. What
-	 * the survey captures anyway need not be among them. NULL: none.
+	 * Adds the files that looking at its keys reads, for snapshots, as patterns of whole paths.
+	 * Files that the survey captures anyway may be omitted. NULL: none.
 	 */
 	void (*files)(struct strv *ret);
-	/* Kernel arguments that the section needs; kernel_args gathers them. NULL: none. */
+	/*
+	 * Adds the kernel arguments that the section needs; kernel_args collects them. NULL: none.
+	 */
 	int (*kargs)(const struct section_ctx *ctx, const struct ynode *node, struct kargs *wanted,
 		     struct err *err);
 	const struct kargs_need *needs; /* of kargs, ended by NO_MORE_NEEDS; NULL: none */
 };
 
-/* The first line of a file that a section writes, with the name of the profile. */
+/*
+ * The first line of each file that a section writes; takes the profile's name. The text stays as it
+ * is: a node that is upgraded would find its files of this boot changed.
+ */
 #define FILE_HEADER "# Written by railhead for profile %s; made anew at each boot.\n"
 
 extern const struct section *const sections[]; /* NULL-terminated, in the order of emission */
 
-/* The same of all sections. */
+/* The files of all sections, as section.files. */
 void sections_files(struct strv *ret);
-const struct section *section_find(const char *name); /* NULL: there is none */
-/* Whether its keys are names of device sets. */
+const struct section *section_find(const char *name); /* NULL: no such section */
+/* Whether the section's keys are names of device sets. */
 bool section_is_per_set(const struct section *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* devices: as selectors, the form that node/ resolves to PCI functions. */
+/* Converts devices: to selectors, which node/ resolves to PCI functions. */
 #include "base/units.h"
 #include "profile/load.h"
 

@@ -13,8 +13,8 @@
 
 enum { RETRY_AFTER = 10 };
 
-/* A promise that can't be kept is no promise: who writes true relies on it. */
-static void refuse_later(const struct ynode *doc, struct diags *diags)
+/* Reject settings that railhead cannot honour, because users rely on them. */
+static void reject_unimplemented(const struct ynode *doc, struct diags *diags)
 {
 	static const char key[] = "require_signature";
 
@@ -23,7 +23,7 @@ static void refuse_later(const struct ynode *doc, struct diags *diags)
 			   "not implemented by this railhead; write false or remove it");
 }
 
-/* Whether units/railhead-generator, which reads lines and not YAML, finds that value. */
+/* Whether units/railhead-generator, which reads lines instead of YAML, finds that value. */
 static bool generator_sees(char *text, const char *wanted)
 {
 	char *line;
@@ -46,8 +46,8 @@ static void check_boot_complete(const struct ynode *doc, char *text, struct diag
 
 	if (ynode_get(doc, key) && !generator_sees(text, wanted))
 		diag_error(diags, ynode_get(doc, key)->at, key,
-			   "write 'boot_complete: %s' on a line of its own: systemd gets it from "
-			   "a generator that reads no other form",
+			   "write 'boot_complete: %s' on a separate line, because a systemd "
+			   "generator reads only this form",
 			   wanted);
 }
 
@@ -56,7 +56,7 @@ static void file_error(struct diags *diags, const char *file, int r)
 	diag_error(diags, (struct place){.file = file}, "", "%s", strerror(-r));
 }
 
-/* NULL: it has an error. */
+/* NULL: the file has an error. */
 static struct ynode *read_layer(const struct root *root, const char *file, struct diags *diags)
 {
 	cleanup_close int fd = root_open_path(root, file, O_RDONLY | O_NONBLOCK);
@@ -75,17 +75,17 @@ static struct ynode *read_layer(const struct root *root, const char *file, struc
 	}
 	doc = yaml_parse(file, text, len, diags);
 	if (doc && schema_check(doc, SCHEMA_SITE, diags)) {
-		refuse_later(doc, diags);
+		reject_unimplemented(doc, diags);
 		check_boot_complete(doc, text, diags);
 	}
 	return diags->errors > before ? NULL : take_ptr(doc);
 }
 
-/* --- the files that count ------------------------------------------------------------------- */
+/* --- the files in effect -------------------------------------------------------------------- */
 
 static const char *const dirs[] = {"/etc/railhead", "/run/railhead", "/usr/lib/railhead"};
 
-/* A link that leads nowhere is there: what it hides must not come into force. */
+/* Whether the path exists. A dangling link counts, so that the files it hides stay hidden. */
 static bool is_there(const struct root *root, const char *path)
 {
 	cleanup_close int fd = root_open_path(root, path, O_PATH | O_NOFOLLOW);
@@ -113,7 +113,7 @@ static bool is_dropin_name(const char *name)
 	return *name != '.' && len > 5 && streq(name + len - 5, ".conf");
 }
 
-/* Of all directories, each name once. */
+/* The drop-ins of all directories, each name once. */
 static void list_dropins(const struct root *root, struct strv *ret, struct diags *diags)
 {
 	for (size_t i = 0; i < array_len(dirs); i++) {

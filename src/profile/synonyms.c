@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "profile/keypath.h"
 
-/* In lower case, without '-' and '_'; and the path of the row of the language. */
+/* Words in lower case, without '-' and '_', with the path of the language's row. */
 const struct synonym synonyms_of_keys[] = {
 	/* SriovNetworkNodePolicy of sriov-network-operator; iproute2, sysfs */
 	{"numvfs", "sriov.SET.vfs"},
@@ -129,7 +129,7 @@ const struct synonym synonyms_of_keys[] = {
 	{NULL, NULL},
 };
 
-/* A whole value; it is meant wherever a key accepts the other word. */
+/* Whole values; a row applies to every key that accepts the second word. */
 const struct synonym synonyms_of_words[] = {
 	{"pt", "passthrough"},
 	{"iommu.passthrough", "passthrough"},
@@ -191,7 +191,7 @@ const struct synonym synonyms_of_words[] = {
 	{NULL, NULL},
 };
 
-/* How a number ends elsewhere, and here; the longer ending of two stands first. */
+/* Endings of numbers elsewhere, and here; of two similar endings the longer comes first. */
 static const struct synonym endings[] = {
 	{"GiB/s", "GB/s"}, {"MiB/s", "MB/s"}, {"Gbit/s", "Gb/s"}, {"Mbit/s", "Mb/s"},
 	{"Gbps", "Gb/s"},  {"gbps", "Gb/s"},  {"Mbps", "Mb/s"},	  {"mbps", "Mb/s"},
@@ -207,7 +207,7 @@ static const struct synonym endings[] = {
 	{"percent", "%"},  {"bytes", ""},     {"b", ""},	  {NULL, NULL},
 };
 
-/* In lower case, without '-' and '_': as synonyms_of_keys has it. */
+/* Folds a word to the form used in synonyms_of_keys. */
 static char *fold(const char *word)
 {
 	struct str out = {0};
@@ -254,7 +254,7 @@ static bool is_unit(const char *text)
 	return false;
 }
 
-/* ">= 2", "400 Gb/s": a blank before a number or its unit is for people. NULL: there is none. */
+/* Removes blanks before a number or its unit: ">= 2", "400 Gb/s". NULL: nothing to remove. */
 static char *without_blanks(const char *text)
 {
 	size_t end = number_end(text);
@@ -277,7 +277,7 @@ static char *other_word(const struct spec *spec, synonym_test *accepts, const ch
 	return NULL;
 }
 
-/* "1GiB" is 1G, if spec accepts that; only a number has an ending. */
+/* "1GiB" becomes 1G, if spec accepts that. The text must have a number before the ending. */
 static char *other_ending(const struct spec *spec, synonym_test *accepts, const char *text)
 {
 	size_t digits = number_end(text);

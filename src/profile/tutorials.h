@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Statements of tutorials that a message rejects, by the number of their section in
- * docs/tutorials.md, which has the kernel's source for each: the end of the message's text.
- * tests/tutorials.bats compares the numbers with the page.
+ * Ends of messages that reject a statement found in tutorials: a reference to its section in
+ * docs/tutorials.md, which cites the kernel source. tests/tutorials.bats compares the numbers with
+ * the page.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Checks of single values. Each says what is wrong and what would be right; the traps of
- * YAML 1.1 (on, off, yes, no; 010; 12:34) get words of their own, since an author who steps
- * into one has seen it work elsewhere.
+ * Checks of single values. Each reports the problem and the remedy. The traps of YAML 1.1 (on, off,
+ * yes, no; 010; 12:34) have specific messages, because authors know them from tools where they
+ * work.
  */
 #include "profile/value.h"
 
@@ -25,7 +25,8 @@
 #define WORD LOWER UPPER DIGITS "_-"
 #define HEX DIGITS "abcdefABCDEF"
 
-enum { SHOWN = 60 }; /* how much of a value a message shows */
+enum { SHOWN = 60 }; /* bytes of a value that a message shows */
+#define DAY_US INT64_C(86400000000)
 
 static bool only(const char *s, const char *chars)
 {
@@ -39,7 +40,7 @@ static void list_words(struct str *out, const char *const *words)
 }
 
 /* "'x' is not WHAT[; NOTE]" */
-static bool refuse(const struct spec *s, const struct ynode *n, struct str *why, const char *note)
+static bool reject(const struct spec *s, const struct ynode *n, struct str *why, const char *note)
 {
 	if (*n->text)
 		str_addf(why, "'%.*s' is not %s", SHOWN, n->text, s->what);
@@ -93,8 +94,8 @@ static bool is_zero_led(const char *s)
 }
 
 /*
- * YAML 1.1 reads 010 as eight and 1:30 as ninety. Nobody who writes them means that, and
- * the next reader of the file can't know.
+ * Rejects 010 and 1:30, because YAML 1.1 reads them as eight and ninety: authors do not mean that,
+ * and readers cannot tell.
  */
 static bool number_trap(const struct ynode *n, struct str *why)
 {
@@ -134,7 +135,7 @@ bool value_bool(const struct spec *s, struct ynode *n, struct str *why)
 	else if (is_switch_word(n->text) || strcasecmp(n->text, "true") == 0 || no)
 		str_addf(why, "'%s' is not a boolean; write %s", n->text, no ? "false" : "true");
 	else
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	return false;
 }
 
@@ -157,7 +158,7 @@ bool value_int(const struct spec *s, struct ynode *n, struct str *why)
 	if (number_trap(n, why))
 		return false;
 	if (!only(n->text + (*n->text == '-'), DIGITS))
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	if (parse_int(n->text, &v) && v >= s->min && v <= s->max)
 		return accept(n, VALUE_NUMBER, (uint64_t)v);
 	str_addf(why, "%.*s is out of range; must be %lld to %lld", SHOWN, n->text,
@@ -173,7 +174,7 @@ bool value_count(const struct spec *s, struct ynode *n, struct str *why)
 
 	number.text += at_least ? 2 : 0;
 	if (*number.text == '-' || *number.text == ' ')
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	if (!value_int(s, &number, why))
 		return false;
 	n->value = number.value;
@@ -188,7 +189,7 @@ bool value_schema(const struct spec *s, struct ynode *n, struct str *why)
 	if (number_trap(n, why))
 		return false;
 	if (!only(n->text, DIGITS))
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	if (parse_int(n->text, &v) && v >= SCHEMA_MIN && v <= SCHEMA_MAX)
 		return accept(n, VALUE_NUMBER, (uint64_t)v);
 	str_addf(why, "schema %.*s; this railhead reads %d..%d%s", 20, n->text, SCHEMA_MIN,
@@ -213,16 +214,16 @@ bool value_word(const struct spec *s, struct ynode *n, struct str *why)
 	return false;
 }
 
-/* Text on one line: what goes verbatim into a kernel file, or to people. */
+/* Text on one line, written verbatim into a kernel file or shown to people. */
 bool value_line(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (!*n->text)
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p < ' ' && *p != '\t')
-			return refuse(s, n, why, "no line breaks or control characters");
+			return reject(s, n, why, "remove line breaks and control characters");
 	if (strlen(n->text) > 4000)
-		return refuse(s, n, why, "longer than 4000 bytes");
+		return reject(s, n, why, "use at most 4000 bytes");
 	return true;
 }
 
@@ -230,7 +231,7 @@ bool value_label(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD ".+~:") && strlen(n->text) <= 64)
 		return true;
-	return refuse(s, n, why, "letters, digits and . + ~ : _ -, 64 at most");
+	return reject(s, n, why, "use at most 64 letters, digits and . + ~ : _ -");
 }
 
 bool value_pattern(const struct spec *s, struct ynode *n, struct str *why)
@@ -238,18 +239,18 @@ bool value_pattern(const struct spec *s, struct ynode *n, struct str *why)
 	if (!value_line(s, n, why))
 		return false;
 	if (strlen(n->text) > 256)
-		return refuse(s, n, why, "longer than 256 bytes");
+		return reject(s, n, why, "use at most 256 bytes");
 	return true;
 }
 
 bool value_capability(const struct spec *s, struct ynode *n, struct str *why)
 {
-	return capability_number(n->text) >= 0 || refuse(s, n, why, "see capabilities(7)");
+	return capability_number(n->text) >= 0 || reject(s, n, why, "see capabilities(7)");
 }
 
 /* --- numbers with units ------------------------------------------------------------------- */
 
-/* A unit for messages and how much of the base unit it is; the largest first, 1 last. */
+/* A unit for messages and its size in base units. Tables list the largest first, and end with 1. */
 struct unit_name {
 	int64_t size;
 	const char *name;
@@ -260,7 +261,8 @@ static const struct unit_name *units_of(const struct spec *s)
 	static const struct unit_name none[] = {{1, ""}};
 	static const struct unit_name sizes[] = {
 		{1 << 30, "G"}, {1 << 20, "M"}, {1 << 10, "K"}, {1, " bytes"}};
-	static const struct unit_name durations[] = {{1000000, "s"}, {1000, "ms"}, {1, "us"}};
+	static const struct unit_name durations[] = {
+		{DAY_US, "d"}, {1000000, "s"}, {1000, "ms"}, {1, "us"}};
 	static const struct unit_name rates[] = {
 		{125000000, "Gb/s"}, {125000, "Mb/s"}, {1, " bytes/s"}};
 	static const struct unit_name percent[] = {{1, "%"}};
@@ -284,6 +286,8 @@ static char *amount(const struct spec *s, int64_t v)
 {
 	const struct unit_name *u = units_of(s);
 
+	if (!v && u->size == DAY_US) /* "0s", not "0d" */
+		u++;
 	while (u->size > 1 && v % u->size)
 		u++;
 	return xasprintf("%lld%s", (long long)(v / u->size), u->name);
@@ -303,7 +307,7 @@ static bool lacks_unit(const struct ynode *n)
 	return only(n->text, DIGITS);
 }
 
-/* r, v: what the parser of the unit has made of the text. */
+/* r, v: result of the unit's parser. */
 static bool judge_unit(const struct spec *s, struct ynode *n, int r, uint64_t v, struct str *why)
 {
 	if (r == 0 && v > INT64_MAX)
@@ -313,13 +317,13 @@ static bool judge_unit(const struct spec *s, struct ynode *n, int r, uint64_t v,
 	if (number_trap(n, why))
 		return false;
 	if (r == -ERANGE)
-		return refuse(s, n, why, "the number is too large");
+		return reject(s, n, why, "write a smaller number");
 	if (r == 0)
-		return refuse(s, n, why, "no zero in front");
-	return refuse(s, n, why, lacks_unit(n) ? "write the unit" : NULL);
+		return reject(s, n, why, "write it without a leading zero");
+	return reject(s, n, why, lacks_unit(n) ? "write the unit" : NULL);
 }
 
-/* A number of units, between min and max. */
+/* Checks the number against min and max. */
 static bool in_range(const struct spec *s, struct ynode *n, struct str *why)
 {
 	cleanup_free char *min = NULL, *max = NULL;
@@ -338,7 +342,7 @@ static bool above_zero(const struct spec *s, struct ynode *n, struct str *why)
 	if (n->value.number)
 		return true;
 	n->value = (struct value){0};
-	return refuse(s, n, why, "it must be greater than zero");
+	return reject(s, n, why, "write a value greater than zero");
 }
 
 bool value_size(const struct spec *s, struct ynode *n, struct str *why)
@@ -351,7 +355,7 @@ bool value_size(const struct spec *s, struct ynode *n, struct str *why)
 	return judge_unit(s, n, r, v, why) && in_range(s, n, why);
 }
 
-/* One of the kernel's names for its sizes. */
+/* A page size, by the kernel's names. */
 bool value_page_size(const struct spec *s, struct ynode *n, struct str *why)
 {
 	uint64_t bytes = 0;
@@ -360,14 +364,14 @@ bool value_page_size(const struct spec *s, struct ynode *n, struct str *why)
 	       accept(n, VALUE_NUMBER, bytes);
 }
 
-/* Octal, as chmod(1) has it: with a zero in front or without. */
+/* Octal, as in chmod(1), with or without a leading zero. */
 bool value_mode(const struct spec *s, struct ynode *n, struct str *why)
 {
 	size_t len = strlen(n->text);
 
 	if (only(n->text, "01234567") && len <= 4)
 		return accept(n, VALUE_NUMBER, strtoul(n->text, NULL, 8));
-	return refuse(s, n, why, "at most four digits from 0 to 7");
+	return reject(s, n, why, "write at most four digits from 0 to 7");
 }
 
 bool value_duration(const struct spec *s, struct ynode *n, struct str *why)
@@ -402,7 +406,7 @@ bool value_message_rate(const struct spec *s, struct ynode *n, struct str *why)
 	return judge_unit(s, n, r, v, why) && above_zero(s, n, why);
 }
 
-/* "92% of line": of what the link, the PCIe slot or the other members of the set do. */
+/* "92% of line": a share of the rate of the link, of the PCIe slot or of the other set members. */
 static int parse_share(const char *text, struct value *ret)
 {
 	static const char *const of[] = {"% of line", "% of pcie", "% of set"};
@@ -432,7 +436,7 @@ bool value_measure(const struct spec *s, struct ynode *n, struct str *why)
 		return judge_unit(s, n, r, v, why) && above_zero(s, n, why);
 	r = parse_share(n->text, &share);
 	if (r == -ERANGE)
-		return refuse(s, n, why, "a share is 1% to 100%");
+		return reject(s, n, why, "write a share of 1% to 100%");
 	if (!judge_unit(s, n, r, 0, why))
 		return false;
 	n->value = share;
@@ -476,12 +480,12 @@ bool value_speed(const struct spec *s, struct ynode *n, struct str *why)
 	uint32_t v = 0;
 	int r;
 
-	if (strstr(n->text, "b/s")) { /* a port's is in bits */
+	if (strstr(n->text, "b/s")) { /* a port's speed is in bits per second */
 		r = parse_rate(n->text, &rate);
 		return judge_unit(s, n, r, rate, why);
 	}
 	r = parse_gts(n->text, &v);
-	/* sysfs writes blanks and "PCIe"; a profile does not */
+	/* reject sysfs's notation, which has blanks and "PCIe" */
 	if (r == 0 && strchr(n->text, ' '))
 		r = -EINVAL;
 	return judge_unit(s, n, r, v, why) && accept(n, VALUE_GTS, v);
@@ -516,10 +520,10 @@ bool value_cpus(const struct spec *s, struct ynode *n, struct str *why)
 		return true;
 	if (r == 0 && *n->text)
 		return accept_set(n, &set);
-	return refuse(s, n, why, r == -ERANGE ? "CPU numbers end at 8191" : NULL);
+	return reject(s, n, why, r == -ERANGE ? "the highest CPU number is 8191" : NULL);
 }
 
-/* Small numbers in the same notation, up to max: DSCPs. */
+/* A list of numbers up to max in the same notation: DSCPs. */
 bool value_numbers(const struct spec *s, struct ynode *n, struct str *why)
 {
 	struct cpus set;
@@ -528,7 +532,7 @@ bool value_numbers(const struct spec *s, struct ynode *n, struct str *why)
 	if (number_trap(n, why))
 		return false;
 	if (r < 0 || !*n->text)
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	if (cpus_last(&set) <= s->max)
 		return accept_set(n, &set);
 	str_addf(why, "%.*s is out of range; must be %lld to %lld", SHOWN, n->text,
@@ -544,37 +548,38 @@ bool value_name(const struct spec *s, struct ynode *n, struct str *why)
 
 	if (only(t, LOWER DIGITS "._-") && isalnum((unsigned char)*t) && strlen(t) <= 64)
 		return true;
-	return refuse(s, n, why,
-		      "lower case letters, digits and . _ -, a letter or digit first, 64 at most");
+	return reject(s, n, why,
+		      "use at most 64 lower case letters, digits and . _ -, with a letter or digit "
+		      "first");
 }
 
 bool value_set_name(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD) && isalnum((unsigned char)*n->text) && strlen(n->text) <= 64)
 		return true;
-	return refuse(s, n, why, "letters, digits, _ and -, 64 at most");
+	return reject(s, n, why, "use at most 64 letters, digits, _ and -");
 }
 
 bool value_on_set(const struct spec *s, struct ynode *n, struct str *why)
 {
 	bool vfs;
 
-	return only(set_name_in(n->text, &vfs), WORD) || refuse(s, n, why, NULL);
+	return only(set_name_in(n->text, &vfs), WORD) || reject(s, n, why, NULL);
 }
 
 bool value_module(const struct spec *s, struct ynode *n, struct str *why)
 {
-	/* A module's name ends in a file name and in modprobe.d: no dots, slashes, blanks. */
+	/* Module names become file names and words of modprobe.d: no dots, slashes or blanks. */
 	if (only(n->text, WORD) && strlen(n->text) <= 64)
 		return true;
-	return refuse(s, n, why, "letters, digits, _ and -, no .ko");
+	return reject(s, n, why, "use letters, digits, _ and -, without .ko");
 }
 
 bool value_param(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD) && strlen(n->text) <= 64)
 		return true;
-	return refuse(s, n, why, "letters, digits, _ and -");
+	return reject(s, n, why, "use letters, digits, _ and -");
 }
 
 /* ethtool(8) shows names of up to ETH_GSTRING_LEN - 1 bytes. */
@@ -582,19 +587,19 @@ bool value_feature(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD) && strlen(n->text) < 32)
 		return true;
-	return refuse(s, n, why, "letters, digits, _ and -, as ethtool shows it");
+	return reject(s, n, why, "use the name that ethtool shows, of letters, digits, _ and -");
 }
 
-/* What vercmp-like comparison takes: a number first, then what vendors append. */
+/* A version that can be compared: it begins with a digit, then may have vendor suffixes. */
 bool value_version(const struct spec *s, struct ynode *n, struct str *why)
 {
 	const char *t = n->text + (str_starts(n->text, ">=") ? 2 : 0);
 
 	if (isdigit((unsigned char)*t) && only(t, WORD ".+~") && strlen(t) <= 64)
 		return true;
-	return refuse(s, n, why,
-		      *t == ' ' ? "no blank after >="
-				: "write an exact version, or >= and the lowest that will do");
+	return reject(s, n, why,
+		      *t == ' ' ? "remove the blank after >="
+				: "write an exact version, or >= and the lowest accepted version");
 }
 
 static bool ends_in(const char *t, const char *tail)
@@ -606,12 +611,12 @@ bool value_unit(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD ":.@\\") && ends_in(n->text, ".service") && strlen(n->text) < 256)
 		return true;
-	return refuse(s, n, why, "write its whole name, with .service");
+	return reject(s, n, why, "write its whole name, with .service");
 }
 
 /* --- addresses of ports ------------------------------------------------------------------- */
 
-/* "xx:xx:..." of that many bytes */
+/* Whether t is "xx:xx:..." with that many bytes. */
 static bool is_octets(const char *t, size_t bytes)
 {
 	if (strlen(t) != 3 * bytes - 1)
@@ -634,22 +639,24 @@ static bool accept_octets(struct ynode *n)
 bool value_mac(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (!is_octets(n->text, 6))
-		return refuse(s, n, why, "six pairs of lower case hex digits, separated by colons");
+		return reject(s, n, why,
+			      "write six pairs of lower case hex digits, separated by colons");
 	if (strchr("13579bdf", n->text[1]))
-		return refuse(s, n, why, "it is a group address (the first byte is odd)");
+		return reject(s, n, why,
+			      "write an even first byte (an odd one marks a group address)");
 	if (streq(n->text, "00:00:00:00:00:00"))
-		return refuse(s, n, why, "all zero is none");
+		return reject(s, n, why, "write a nonzero address");
 	return accept_octets(n);
 }
 
 bool value_guid(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (!is_octets(n->text, 8))
-		return refuse(s, n, why,
-			      "eight pairs of lower case hex digits, separated by colons");
-	/* a port without one never leaves INIT */
+		return reject(s, n, why,
+			      "write eight pairs of lower case hex digits, separated by colons");
+	/* a port with GUID 0 never leaves INIT */
 	if (streq(n->text, "00:00:00:00:00:00:00:00"))
-		return refuse(s, n, why, "all zero is none");
+		return reject(s, n, why, "write a nonzero address");
 	return accept_octets(n);
 }
 
@@ -661,7 +668,7 @@ bool value_pci_id(const struct spec *s, struct ynode *n, struct str *why)
 
 	if (strlen(t) == 9 && strspn(t, HEX) == 4 && t[4] == ':' && strspn(t + 5, HEX) == 4)
 		return accept(n, VALUE_PCI, strtoul(t, NULL, 16) << 16 | strtoul(t + 5, NULL, 16));
-	return refuse(s, n, why, strncasecmp(t, "0x", 2) == 0 ? "no 0x in front" : NULL);
+	return reject(s, n, why, strncasecmp(t, "0x", 2) == 0 ? "write it without 0x" : NULL);
 }
 
 bool value_pci_address(const struct spec *s, struct ynode *n, struct str *why)
@@ -670,12 +677,12 @@ bool value_pci_address(const struct spec *s, struct ynode *n, struct str *why)
 	size_t len = pci_address_len(t);
 
 	if (!only(t, HEX ":.*?[]-!"))
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	if (strpbrk(t, "ABCDEF"))
-		return refuse(s, n, why, "addresses are lower case");
+		return reject(s, n, why, "write it in lower case");
 	if (pattern_is(t) || (len && !t[len]))
 		return true;
-	return refuse(s, n, why, "write domain:bus:device.function in full");
+	return reject(s, n, why, "write domain:bus:device.function in full");
 }
 
 /* --- kernel ------------------------------------------------------------------------------- */
@@ -688,18 +695,21 @@ static bool adjacent(const char *t, const char *chars)
 	return false;
 }
 
-/* Dots or slashes part it, as in sysctl.d(5); globs are taken. No part may be empty or "..". */
+/*
+ * Dots or slashes separate the parts, as in sysctl.d(5); globs are accepted. No part may be empty
+ * or "..".
+ */
 bool value_sysctl_key(const struct spec *s, struct ynode *n, struct str *why)
 {
 	const char *t = n->text;
 	size_t len = strlen(t);
 
 	if (str_starts(t, "/") || str_starts(t, "proc/"))
-		return refuse(s, n, why, "leave out /proc/sys/");
+		return reject(s, n, why, "leave out /proc/sys/");
 	if (!only(t, WORD "./*?[]:@") || !strpbrk(t, "./"))
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	if (strchr("./", t[0]) || strchr("./", t[len - 1]) || adjacent(t, "./"))
-		return refuse(s, n, why, "no empty, . or .. parts");
+		return reject(s, n, why, "remove empty, . and .. parts");
 	return true;
 }
 
@@ -720,25 +730,26 @@ static bool has_dot_part(const char *t)
 bool value_sysfs_path(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (!str_starts(n->text, "/sys/"))
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
-			return refuse(s, n, why,
-				      "no blanks, control characters or bytes beyond ASCII");
+			return reject(s, n, why,
+				      "remove blanks, control characters and bytes beyond ASCII");
 	if (has_dot_part(n->text))
-		return refuse(s, n, why, "no empty, . or .. parts");
+		return reject(s, n, why, "remove empty, . and .. parts");
 	return true;
 }
 
 bool value_mount_point(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (n->text[0] != '/' || !n->text[1])
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p <= ' ' || *p == 0x7f || *p == '\\')
-			return refuse(s, n, why, "no blanks, control characters or backslashes");
+			return reject(s, n, why,
+				      "remove blanks, control characters and backslashes");
 	if (has_dot_part(n->text) || ends_in(n->text, "/"))
-		return refuse(s, n, why, "no empty, . or .. parts");
+		return reject(s, n, why, "remove empty, . and .. parts");
 	return true;
 }
 
@@ -746,26 +757,26 @@ bool value_mount_options(const struct spec *s, struct ynode *n, struct str *why)
 {
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
-			return refuse(s, n, why, "no blanks; options are separated by commas");
+			return reject(s, n, why, "separate options by commas, without blanks");
 	if (n->text[0] == ',' || ends_in(n->text, ",") || adjacent(n->text, ","))
-		return refuse(s, n, why, "there is an empty option");
-	return *n->text || refuse(s, n, why, "leave the key out");
+		return reject(s, n, why, "remove the empty option");
+	return *n->text || reject(s, n, why, "leave the key out");
 }
 
 bool value_fs_type(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD ".") && strlen(n->text) <= 32)
 		return true;
-	return refuse(s, n, why, "as in fstab(5)");
+	return reject(s, n, why, "as in fstab(5)");
 }
 
-/* It goes into modprobe.d, where a blank would begin the next parameter. */
+/* A blank is rejected, because it would begin the next parameter in modprobe.d. */
 bool value_module_value(const struct spec *s, struct ynode *n, struct str *why)
 {
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f || strchr("\"'\\#", *p))
-			return refuse(s, n, why, "no blanks, quotes, backslashes or #");
-	return (*n->text && strlen(n->text) <= 1000) || refuse(s, n, why, NULL);
+			return reject(s, n, why, "remove blanks, quotes, backslashes and #");
+	return (*n->text && strlen(n->text) <= 1000) || reject(s, n, why, NULL);
 }
 
 bool value_kernel_arg(const struct spec *s, struct ynode *n, struct str *why)
@@ -773,7 +784,7 @@ bool value_kernel_arg(const struct spec *s, struct ynode *n, struct str *why)
 	struct err err = {0};
 
 	if (!*n->text)
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	if (karg_check(n->text, &err) == 0)
 		return true;
 	str_add(why, err.text);

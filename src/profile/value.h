@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What single values must look like: the scalar_checks that the tables refer to. */
+/* The scalar_checks that the tables refer to. */
 #pragma once
 
 #include "profile/schema.h"
 
 /*
- * Another number in the place of v, as a profile would write it: true, 4096, the word with that
- * index. NULL: none stands for it. The caller frees.
+ * A number in a profile's notation, in the type of v: true, 4096, the word with that index. NULL:
+ * no notation exists. The caller frees.
  */
 char *value_text(const struct value *v, int64_t number);
 

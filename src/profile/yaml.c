@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Text to tree. libyaml reads the syntax; what it lets through and a profile must not hold
- * (several documents, keys twice, tags, merge keys, bombs of aliases) is refused here.
+ * Converts text to a tree. libyaml parses the syntax. This file rejects constructs that libyaml
+ * accepts and profiles must not have: several documents, duplicate keys, tags, merge keys, alias
+ * bombs.
  */
 #include "profile/yaml.h"
 
@@ -15,7 +16,7 @@
 struct anchor {
 	char *name;
 	const struct ynode *node;
-	size_t nodes, bytes, height; /* of its subtree */
+	size_t nodes, bytes, height; /* size of the node's subtree */
 };
 
 struct build {
@@ -26,7 +27,7 @@ struct build {
 	struct str path;
 	size_t nodes, bytes, depth;
 	VEC(struct anchor) anchors;
-	VEC(struct ynode *) dropped; /* left out of the tree, but anchors may point there */
+	VEC(struct ynode *) dropped; /* kept until the end, because anchors may point to them */
 };
 
 #define cleanup_event __attribute__((__cleanup__(yaml_event_delete)))
@@ -40,9 +41,9 @@ static struct place place_of(const struct build *b, const yaml_mark_t *m)
 	};
 }
 
-/* --- what libyaml is not asked for ----------------------------------------------------- */
+/* --- checks before libyaml ---------------------------------------------------------------- */
 
-/* The place of a byte; columns count characters, as libyaml's do. */
+/* The place of a byte; columns count characters, as in libyaml. */
 static struct place place_at(const struct build *b, size_t offset)
 {
 	struct place at = {.file = b->file, .line = 1, .col = 1};
@@ -95,9 +96,9 @@ static bool size_is_sane(const struct build *b)
 	return true;
 }
 
-/* --- errors of the syntax --------------------------------------------------------------- */
+/* --- syntax errors ------------------------------------------------------------------------ */
 
-/* libyaml says of a tab that it "cannot start any token", which helps nobody. */
+/* For tabs libyaml reports "cannot start any token", which does not help an author. */
 static bool line_has_tab_indent(const struct build *b, size_t offset)
 {
 	size_t i = offset < b->len ? offset : b->len;
@@ -158,8 +159,8 @@ static bool depth_is_sane(struct build *b, struct place at, size_t more)
 {
 	if (b->depth + more <= YAML_DEPTH_MAX)
 		return true;
-	/* The path is as deep as the nesting: of no help here. */
-	diag_error(b->diags, at, "", "nested more than %d deep; no profile needs that",
+	/* Omit the path, because it is as deep as the nesting. */
+	diag_error(b->diags, at, "", "nested more than %d levels deep; remove levels",
 		   YAML_DEPTH_MAX);
 	return false;
 }
@@ -215,11 +216,10 @@ static struct ynode *parse_alias(struct build *b, const yaml_event_t *event)
 
 	if (!a) {
 		diag_error(b->diags, at, str_get(&b->path),
-			   "*%.60s names no anchor that is complete before it; write &%.60s first",
-			   name, name);
+			   "*%.60s refers to no earlier anchor; write &%.60s first", name, name);
 		return NULL;
 	}
-	/* Both are asked before the copy is made: this is where a bomb would go off. */
+	/* Check the bounds before copying: an alias bomb explodes here. */
 	if (!spend(b, at, a->nodes, a->bytes) || !depth_is_sane(b, at, a->height))
 		return NULL;
 	return ynode_copy(a->node);
@@ -229,8 +229,8 @@ static struct ynode *parse_alias(struct build *b, const yaml_event_t *event)
 
 static struct ynode *parse_node(struct build *b, const yaml_event_t *event);
 
-/* A tag would say what a value is; here the schema does. Not fatal for the rest. */
-static void refuse_tag(struct build *b, const yaml_event_t *event, const yaml_char_t *tag)
+/* Rejects tags, because the schema determines types. Parsing continues. */
+static void reject_tag(struct build *b, const yaml_event_t *event, const yaml_char_t *tag)
 {
 	static const char core[] = "tag:yaml.org,2002:";
 	const char *text = (const char *)tag;
@@ -250,7 +250,7 @@ static struct ynode *parse_scalar(struct build *b, const yaml_event_t *event)
 	struct place at = place_of(b, &event->start_mark);
 	struct ynode *n;
 
-	refuse_tag(b, event, event->data.scalar.tag);
+	reject_tag(b, event, event->data.scalar.tag);
 	if (memchr(text, '\0', len)) {
 		diag_error(b->diags, at, str_get(&b->path), "a NUL (\\0) in the text; remove it");
 		return NULL;
@@ -302,7 +302,7 @@ static struct ynode *parse_key(struct build *b, const yaml_event_t *event)
 	return parse_scalar(b, event);
 }
 
-/* Whether the pair belongs into the tree; says why if not. */
+/* Whether to add the pair to the tree; if not, reports why. */
 static bool pair_is_good(struct build *b, const struct ynode *map, const struct ynode *key)
 {
 	int first = ynode_index(map, key->text);
@@ -391,16 +391,16 @@ static struct ynode *parse_node(struct build *b, const yaml_event_t *event)
 	if (!depth_is_sane(b, at, 1) || !spend(b, at, 1, 0))
 		return NULL;
 	if (event->type == YAML_MAPPING_START_EVENT) {
-		refuse_tag(b, event, event->data.mapping_start.tag);
+		reject_tag(b, event, event->data.mapping_start.tag);
 		return parse_inside(b, ynode_new(YAML_MAP, at), event->data.mapping_start.anchor);
 	}
-	refuse_tag(b, event, event->data.sequence_start.tag);
+	reject_tag(b, event, event->data.sequence_start.tag);
 	return parse_inside(b, ynode_new(YAML_LIST, at), event->data.sequence_start.anchor);
 }
 
 /* --- the document ------------------------------------------------------------------------- */
 
-/* The next event that belongs to a document's content, or the end of the stream. */
+/* Skips to the document's first content event, or to the end of the stream. */
 static bool enter_document(struct build *b, yaml_event_t *event)
 {
 	do {
@@ -424,7 +424,7 @@ static bool stream_ends(struct build *b)
 		if (event.type == YAML_DOCUMENT_END_EVENT)
 			continue;
 		diag_error(b->diags, place_of(b, &event.start_mark), "",
-			   "a second document begins here; one profile per file");
+			   "a second document begins here; write one profile per file");
 		return false;
 	}
 }
@@ -438,7 +438,7 @@ static struct ynode *parse_document(struct build *b)
 		return NULL;
 	if (event.type == YAML_STREAM_END_EVENT) {
 		diag_error(b->diags, (struct place){.file = b->file}, "",
-			   "nothing but comments; a profile begins with schema: and name:");
+			   "the file has only comments; a profile begins with schema: and name:");
 		return NULL;
 	}
 	doc = parse_node(b, &event);
@@ -467,7 +467,7 @@ static struct ynode *build_tree(struct build *b)
 	if (!size_is_sane(b) || !bytes_are_text(b))
 		return NULL;
 	if (!yaml_parser_initialize(&b->parser))
-		abort(); /* out of memory, as the x* allocators */
+		abort(); /* out of memory: abort, as the x* allocators do */
 	yaml_parser_set_encoding(&b->parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&b->parser, (const unsigned char *)b->text, b->len);
 	doc = parse_document(b);

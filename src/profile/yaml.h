@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * YAML documents as a tree with places. libyaml parses; this room sets bounds (size,
- * depth, nodes, alias expansion), refuses what is not one UTF-8 document of maps, lists
- * and scalars, and keeps file:line:col on every node for messages and for `why`.
+ * YAML documents as a tree with places. libyaml parses. This room sets bounds (size, depth, nodes,
+ * alias expansion), rejects everything but one UTF-8 document of maps, lists and scalars, and keeps
+ * file:line:col on every node for messages and for `why`.
  */
 #pragma once
 
@@ -18,8 +18,8 @@
 struct diags;
 
 /*
- * Bounds, so that no file can cost more than a moment and a few megabytes. Nodes and bytes
- * count what aliases expand to.
+ * Bounds, so that any file costs a moment and a few megabytes at most. Nodes and bytes are counted
+ * after alias expansion.
  */
 enum {
 	YAML_BYTES_MAX = 1 << 20,
@@ -36,8 +36,8 @@ enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
 struct spec; /* of profile/schema.h */
 
 enum value_type {
-	VALUE_TEXT, /* the text is all there is to it; also where no spec has accepted it */
-	VALUE_WORD, /* number: which of the words of its spec, such as max or unlimited, from 0 */
+	VALUE_TEXT, /* the text is the whole meaning; also before a spec has accepted the scalar */
+	VALUE_WORD, /* number: index into the words of its spec, such as max or unlimited, from 0 */
 	VALUE_BOOL, /* number: 0 or 1 */
 	VALUE_NUMBER,
 	VALUE_GTS,    /* number: a PCIe speed in tenths of GT/s */
@@ -48,12 +48,12 @@ enum value_type {
 };
 
 /*
- * A scalar's meaning, parsed once, by the spec that accepted it (value.c). number is in base units,
- * whatever the text says: bytes, bytes/s, microseconds, nanoseconds of a latency.
+ * The parsed meaning of a scalar, set once by the spec that accepted it (value.c). number is in
+ * base units, independent of the text: bytes, bytes/s, microseconds, for a latency nanoseconds.
  */
 struct value {
 	enum value_type type;
-	const struct spec *spec; /* that accepted it; NULL: none has */
+	const struct spec *spec; /* the spec that accepted it; NULL: none yet */
 	bool at_least;		 /* ">=N" */
 	int64_t number;
 	const char *of;	  /* "line", "pcie" or "set"; static */
@@ -65,20 +65,19 @@ struct ynode {
 	struct place at;
 	/* scalar */
 	char *text;
-	bool plain; /* unquoted: only such a scalar can be null, true or false */
+	bool plain; /* unquoted: only a plain scalar can be null, true or false */
 	struct value value;
 	/* list: items; map: keys and values side by side, in document order */
 	VEC(struct ynode *) items;
 	VEC(struct ynode *) keys; /* map only; scalars */
-	/* A map of many keys: a hash table of places among them, from 1; 0: free. */
+	/* Hash table of a map with many keys: indices of keys, from 1; 0: free. */
 	VEC(uint32_t) slots;
 };
 
 /*
- * Parses text as one document; file must outlive the tree. NULL when there is no tree to
- * go on with. What spoils single keys only (a key twice, a tag, a merge key) is reported
- * too, and left out of the tree, so that one run of check finds the rest as well: look at
- * diags->errors.
+ * Parses text as one document; file must outlive the tree. NULL if no usable tree results. Problems
+ * of single keys (a duplicate key, a tag, a merge key) are reported and left out of the tree, so
+ * that one run of check finds the remaining problems too; see diags->errors.
  */
 struct ynode *yaml_parse(const char *file, const char *text, size_t len, struct diags *diags);
 
@@ -89,13 +88,13 @@ const char *ynode_text(const struct ynode *map, const char *key, const char *fal
 bool ynode_is_null(const struct ynode *n); /* plain null, ~ or empty */
 bool ynode_is_true(const struct ynode *n); /* plain true; NULL is not */
 bool ynode_bool(const struct ynode *map, const char *key, bool fallback);
-/* Whether its value is the word of that index of its spec's. */
+/* Whether n's value is the word with that index in its spec. */
 bool ynode_is_word(const struct ynode *n, int64_t word);
-/* Each is false or NULL where n is NULL or its value is of another type. */
+/* Each returns false or NULL if n is NULL or its value has another type. */
 bool ynode_number(const struct ynode *n, uint64_t *ret); /* N or ">=N", not negative */
-bool ynode_exact(const struct ynode *n, uint64_t *ret);	 /* N alone */
+bool ynode_exact(const struct ynode *n, uint64_t *ret);	 /* only N */
 const struct cpus *ynode_cpus(const struct ynode *n);
-/* The number of a key, or fallback. */
+/* The number at a key, or fallback. */
 uint64_t ynode_number_of(const struct ynode *map, const char *key, uint64_t fallback);
 struct ynode *ynode_copy(const struct ynode *n);
 void ynode_free(struct ynode *n);
@@ -105,19 +104,19 @@ static inline void ynode_freep(struct ynode **n)
 	ynode_free(*n);
 }
 
-/* Building and changing trees; text is copied, nodes are handed over. */
+/* Building and changing trees. Text is copied; the callee takes ownership of nodes. */
 struct ynode *ynode_new(enum yaml_kind kind, struct place at);
 struct ynode *ynode_scalar(struct place at, const char *text, bool plain);
-/* To the end of a map that has no such key yet. */
+/* Appends to a map that lacks this key. */
 void ynode_add(struct ynode *map, struct ynode *key, struct ynode *value);
-/* Where key stands in map, or -1. */
+/* The index of key in map, or -1. */
 int ynode_index(const struct ynode *map, const char *key);
-/* Replaces the value of key where it stands, or adds it at the end. */
+/* Replaces the value of key in place, or appends it. */
 void ynode_set(struct ynode *map, const struct ynode *key, struct ynode *value);
 void ynode_remove(struct ynode *map, const char *key);
-/* The whole on one line, for people: "[a, b]", "{rx: 1, tx: 2}". The caller frees. */
+/* The whole node on one line, for people: "[a, b]", "{rx: 1, tx: 2}". The caller frees. */
 char *ynode_line(const struct ynode *n);
 /* "a map", "a list", "nothing" (null) or "a single value". */
 const char *ynode_kind_name(const struct ynode *n);
 
-/* for (size_t i = 0; i < map->keys.n; i++) map->keys.v[i]->text, map->items.v[i] */
+/* Iterate: for (size_t i = 0; i < map->keys.n; i++) map->keys.v[i]->text, map->items.v[i] */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The tree that a document becomes: looking things up in it, building and changing it. */
+/* The tree of a document: lookup, construction and changes. */
 #include "profile/yaml.h"
 
 #include "base/str.h"
@@ -24,9 +24,9 @@ struct ynode *ynode_scalar(struct place at, const char *text, bool plain)
 
 /* --- maps of many keys ---------------------------------------------------------------------- */
 
-enum { INDEXED = 16 }; /* keys: fewer are found sooner by looking at each */
+enum { INDEXED = 16 }; /* keys; with fewer a linear search is faster */
 
-/* The slot of that key, or the free one where it belongs. */
+/* The slot of the key, or the free slot where it belongs. */
 static size_t slot_of(const struct ynode *map, const char *key)
 {
 	size_t i = str_hash(key) & (map->slots.n - 1);
@@ -41,7 +41,9 @@ static int find_indexed(const struct ynode *map, const char *key)
 	return (int)map->slots.v[slot_of(map, key)] - 1;
 }
 
-/* At most half of the slots are taken once as many keys again have been added. */
+/*
+ * Sizes the table so that at most half of the slots are used until the number of keys has doubled.
+ */
 static void index_all(struct ynode *map)
 {
 	size_t n = 4 * INDEXED;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What stands in a verdict's reason, for those who show it: as text (status_text.h), in a page. */
+/* The parts of a verdict's reason, for its display as text (status_text.h) and in a page. */
 #pragma once
 
 #include "engine/record.h"
 
-/* A reason is "ID: what is wrong; why, and what to do". */
+/* A reason is "ID: fault; why, and remedy". */
 struct cause {
-	char *id; /* "" of a sentence without one */
+	char *id; /* "": the sentence has no id */
 	char *what;
 	const char *rest; /* a part of the reason; or NULL */
 };
@@ -15,11 +15,11 @@ struct cause {
 struct cause cause_of(const char *reason);
 void cause_free(struct cause *c);
 
-/* The change of that id as the last stage that had it left it; NULL: none had. */
+/* The change of that id, from the last stage that had it; NULL: no stage had it. */
 const struct record_change *cause_change(const struct record *r, const char *id);
 /*
- * The remedy where the cause says nothing more: railhead sets the value. NULL: it is none that
- * railhead sets. The caller frees.
+ * The remedy of a cause without one: railhead sets the value. NULL: railhead does not set it. The
+ * caller frees.
  */
 char *cause_usual_remedy(const struct record *r, const char *id);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A plan as people read it: what is wrong first, what is as wanted as a count. */
+/* A plan for people: the faults first, and the number of changes that hold. */
 #pragma once
 
 #include <stddef.h>
@@ -8,18 +8,18 @@
 #include "report/screen.h"
 
 /*
- * The changes of those stages that do not hold: broken premises, then what failed, differs, waits,
- * what this machine can't do, and what it could not measure now. On a terminal lines that say the
- * same of several members become one (fold.h), values are cut to its width, and the reasons follow
- * below; elsewhere each change is a line of its own, whole, with its reason at the end.
+ * Prints the changes of those stages that do not hold: broken premises first, then changes that
+ * failed, differ, wait, are unsupported, or could not be measured. On a terminal, equal lines of
+ * several members become one (fold.h), values are cut to the width, and the reasons follow below.
+ * Elsewhere each change is one whole line, with its reason at the end.
  */
 void changes_render(FILE *out, const struct run *run, unsigned int stages, enum stage running,
 		    const struct screen *screen);
-/* What is wanted, in short: a file of railhead's own has many lines; without any it goes. */
+/* The wanted value; "the profile's text" for a file, because its text has many lines. */
 const char *changes_wanted(const struct change *c);
 /*
- * Any changes of the run, in that order, as on a terminal of the screen's width; what is as wanted
- * has one value. At most so many lines.
+ * Prints any changes of the run, in that order, as on a terminal of the screen's width; a change
+ * that holds has one value. At most `most` lines.
  */
 void changes_print(FILE *out, const struct run *run, const struct change *const *changes, size_t n,
 		   const struct screen *screen, size_t most);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How a match came out: candidates, their conditions, the device sets of those that count. */
+/* The result of a match: the candidates, their conditions, and the device sets that matter. */
 #pragma once
 
 #include <jansson.h>
@@ -11,6 +11,6 @@
 /* "chosen", "matches", "no", "abstract" or "invalid". */
 const char *candidate_fate(const struct candidate *c);
 
-/* Device sets are of the chosen profile; where none or two match, of the nearest ones. */
+/* Includes the device sets of the chosen profile; if none or two match, of the nearest profiles. */
 json_t *match_to_json(const struct match *m, const struct node *node);
 void match_render(FILE *out, const struct match *m, const struct node *node, bool aligned);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Facts of a profile, a machine or a plan as keys and values, so that any two lists can be held
- * against each other.
+ * Facts of a profile, a machine or a plan as keys and values, so that any two lists can be
+ * compared.
  */
 #pragma once
 
@@ -16,8 +16,8 @@ struct known {
 	char *value;
 	char *place;   /* "FILE:LINE:COL"; or NULL */
 	bool thing;    /* key is a thing that facts are of, and value describes the thing */
-	double number; /* the value, where noise is said */
-	double noise;  /* percent by which two numbers differ by themselves; 0: it is no number */
+	double number; /* the value, where noise is set */
+	double noise;  /* percent by which two numbers differ by chance; 0: not a number */
 };
 
 struct facts {
@@ -25,17 +25,17 @@ struct facts {
 };
 
 /*
- * Each scalar and list of scalars, but for name and version; maps and other lists are things.
- * Appends, as all of these do.
+ * Each scalar and list of scalars, except name and version; maps and other lists are things.
+ * Appends to ret, as all these functions do.
  */
 void facts_of_profile(const struct profile *p, struct facts *ret);
-/* What `survey` shows, but for what changes by itself and what is only a number of the kernel's. */
+/* The facts of `survey`, except those that change by themselves and the kernel's own numbers. */
 void facts_of_machine(const struct node *node, const struct inventory *inv, struct facts *ret);
-/* What was found of each change that has a value now. */
+/* The found value of each change that has a value now. */
 void facts_of_plan(const struct plan *plan, struct facts *ret);
 /*
- * What a plan that was looked at wants and what it found, by the ids of changes, each with the
- * profile's line; equal where a change holds. What only the gate measures is left out.
+ * The wanted and found values of a plan after a look, by the ids of changes, each with the
+ * profile's line; equal where a change holds. The gate's measurements are left out.
  */
 void facts_of_wanted(const struct plan *plan, struct facts *wanted, struct facts *found);
 /* A boot of a history. */
@@ -45,25 +45,25 @@ struct boot_at {
 };
 
 /*
- * What a boot came to and stood on (facts_boot.c). Figures that one of the two took over from an
- * earlier boot are left out; the noise is that of the later one, which knows more.
+ * The results of a boot and the parts that they depend on (facts_boot.c). Figures that either boot
+ * reused from an earlier one are left out. The noise comes from the later boot, which knows more.
  */
 void facts_of_boot(const struct boot_at *at, const struct boot_at *other, struct facts *ret);
-/* Takes value and place over. */
+/* Takes ownership of value and place. */
 void facts_add(struct facts *ret, const char *key, char *value, char *place, bool thing);
 void facts_free(struct facts *facts);
 
 struct difference {
 	const char *key;
-	const struct known *a, *b; /* NULL: that side has none */
+	const struct known *a, *b; /* NULL: missing on that side */
 	double percent;		   /* from a to b, of two numbers; else NAN */
-	bool noise;		   /* by no more than two such numbers differ by themselves */
+	bool noise;		   /* by no more than two such numbers differ by chance */
 };
 
 struct differences {
-	VEC(struct difference) list; /* in the order of a; what b alone has stands last */
-	size_t compared, noise;	     /* of the list are so many noise */
+	VEC(struct difference) list; /* in the order of a; keys of b alone come last */
+	size_t compared, noise;	     /* noise: how many in the list are noise */
 };
 
-/* Of a thing that one side lacks the thing alone is a difference. Points into a and b. */
+/* A thing that one side lacks is one difference, without its facts. Points into a and b. */
 void facts_compare(const struct facts *a, const struct facts *b, struct differences *ret);

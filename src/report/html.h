@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writing HTML. Names of devices, firmware strings and texts of profiles are foreign input: so
- * html() escapes each text that it is given, and only its format, which is ours, is markup.
+ * Writing HTML. Names of devices, firmware strings and texts of profiles are foreign input, so
+ * html() escapes each text argument, and only its format, which is ours, is markup.
  */
 #pragma once
 
@@ -13,5 +13,5 @@
  * and in a quoted attribute.
  */
 void html(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The value of id= of the function's box, and of links to it: "pci-0000-18-00-0". Caller frees. */
+/* The value of id= for a function's box, and of links to it: "pci-0000-18-00-0". Caller frees. */
 char *html_anchor(const char *addr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A stage that changed something as lanes: what was done for one device, or by one section, side by
- * side with the others.
+ * A stage that changed or measured something as lanes: what was done for one device, or by one
+ * section or check, side by side with the others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +12,11 @@
 #include "report/html.h"
 #include "report/html_parts.h"
 
-/* Parts of the work on VFs (engine/vfs.h), and changes; each has a colour. */
-static const char *const sorts[] = {"change", "failed",	  "link_up",   "eswitch",
-				    "numvfs", "vfs_seen", "addresses", "bind",
-				    "ready",  "mtu",	  "look_again"};
-enum { SORT_CHANGE, SORT_FAILED };
+/* Parts of the work on VFs (engine/vfs.h), changes and measurements; each has a colour. */
+static const char *const sorts[] = {"change",  "failed", "measurement", "link_up",
+				    "eswitch", "numvfs", "vfs_seen",	"addresses",
+				    "bind",    "ready",	 "mtu",		"look_again"};
+enum { SORT_CHANGE, SORT_FAILED, SORT_MEASUREMENT };
 
 struct bar {
 	uint64_t from, to; /* since the stage began */
@@ -26,9 +26,10 @@ struct bar {
 };
 
 struct lane {
-	char *name; /* a PCI address, or a section */
+	char *name; /* a PCI address, a section, or a check */
 	char *text;
 	bool is_vfs;
+	size_t n_changes, n_measurements;
 	VEC(struct bar) bars; /* by their beginnings */
 };
 
@@ -78,9 +79,38 @@ static void add_change(const struct record_stage *stage, const struct record_cha
 	if (lane->is_vfs && c->section && streq(c->section, "sriov"))
 		return;
 	from = c->started - stage->started;
+	lane->n_changes++;
 	vec_push(&lane->bars,
 		 ((struct bar){from, from + c->duration, c->id,
 			       c->state == CHANGE_FAILED ? SORT_FAILED : SORT_CHANGE, 0}));
+}
+
+/* "gate/memory/node0" -> "memory"; of a device its address, as changes have it. */
+static struct lane *lane_of_measurement(const struct measurement *m, struct lanes *ret)
+{
+	struct id_subject on = id_subject_of(m->id);
+
+	return lane_of(ret, *on.addr ? on.addr : m->check);
+}
+
+/* A timing before the stage is of a gate before this one, whose number still counts. */
+static void add_measurement(const struct record_stage *stage, const struct measurement *m,
+			    struct lanes *ret)
+{
+	for (size_t i = 0; i < m->timings.n; i++) {
+		const struct timing *t = &m->timings.v[i];
+		struct lane *lane;
+		uint64_t from;
+
+		if (t->started < stage->started)
+			continue;
+		lane = lane_of_measurement(m, ret);
+		from = t->started - stage->started;
+		lane->n_measurements++;
+		vec_push(&lane->bars,
+			 ((struct bar){from, from + t->duration, m->id,
+				       measurement_holds(m) ? SORT_MEASUREMENT : SORT_FAILED, 0}));
+	}
 }
 
 static int by_beginning(const void *a, const void *b)
@@ -147,8 +177,12 @@ static void put_lane(FILE *out, const struct page *page, struct lane *lane, uint
 	for (size_t i = 0; i < lane->bars.n; i++)
 		put_bar(out, &lane->bars.v[i], whole);
 	html(out, "</svg><div class=said>%s", lane->text);
-	if (!lane->text)
-		html(out, "%zu change%s", lane->bars.n, lane->bars.n == 1 ? "" : "s");
+	if (!lane->text && lane->n_changes)
+		html(out, "%zu change%s%s", lane->n_changes, lane->n_changes == 1 ? "" : "s",
+		     lane->n_measurements ? ", " : "");
+	if (!lane->text && lane->n_measurements)
+		html(out, "%zu measurement%s", lane->n_measurements,
+		     lane->n_measurements == 1 ? "" : "s");
 	html(out, "</div></div>\n");
 }
 
@@ -240,6 +274,8 @@ void html_lanes(FILE *out, const struct page *page, enum stage s)
 	add_works(&stage->vfs, &lanes);
 	for (size_t i = 0; i < stage->changes.n; i++)
 		add_change(stage, &stage->changes.v[i], &lanes);
+	for (size_t i = 0; s == STAGE_GATE && i < page->record->measurements.list.n; i++)
+		add_measurement(stage, &page->record->measurements.list.v[i], &lanes);
 	drop_empty(&lanes);
 	if (!lanes.list.n)
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside of the page (report/page.h): its parts, one file each. */
+/* Inside the page (report/page.h): its parts, one file each. */
 #pragma once
 
 #include <stdio.h>
@@ -10,31 +10,31 @@
 /* The style sheet, as the text of an element. */
 void html_style(FILE *out);
 
-/* What of all marks is shown; NULL: all. */
+/* Selects the marks to show; NULL: all. */
 typedef bool mark_filter(const struct mark *m, const void *arg);
 /*
- * A list of those that the filter lets through; marks that say the same of several devices are one
- * item. subjects: each item names the devices that it is about, with links to their boxes.
+ * A list of the marks that the filter selects; equal marks of several devices are one item.
+ * subjects: each item names its devices, with links to their boxes.
  */
 void html_marks(FILE *out, const struct page *page, const struct marks *marks, mark_filter *filter,
 		const void *arg, bool subjects);
-/* The word of a grade in a frame. */
+/* The framed word of a grade. */
 void html_badge(FILE *out, enum mark_grade g);
 
-/* "3.2 ms", "12.346 s"; in whole units from a minute on. The caller frees. */
+/* "3.2 ms", "12.346 s"; whole units from a minute up. The caller frees. */
 char *html_time(uint64_t usec);
 
 /* The machine, its sockets and NUMA nodes, the functions, NIC-GPU pairs, IOMMU groups. */
 void html_node(FILE *out, const struct page *page, const struct marks *marks);
-/* Of page->record: stages, their lanes, waits, devices that came back. */
+/* From page->record: stages, their lanes, waits, devices that came back. */
 void html_timeline(FILE *out, const struct page *page);
-/* One of those stages; nothing where it changed nothing. */
+/* The lanes of a stage; nothing if the stage neither changed nor measured anything. */
 void html_lanes(FILE *out, const struct page *page, enum stage s);
-/* Of page->record: each figure of the gate against its threshold. */
+/* From page->record: each figure of the gate against its threshold. */
 void html_figures(FILE *out, const struct page *page);
 /*
  * The history of a figure as a small chart, the newest value last, with a line at the threshold
- * (NAN: none); nothing for less than two values.
+ * (NAN: none); nothing for fewer than two values.
  */
 void html_history(FILE *out, const double *values, size_t n, double threshold,
 		  enum quantity quantity);

@@ -147,6 +147,7 @@ static const char *const boot[] = {
 	"justify-content:space-between}\n",
 	".grid{stroke:var(--line)}.key{margin-right:5px}\n",
 	".sort-change{fill:#7a8494}.sort-failed{fill:#c8281e}.sort-link_up{fill:#b08a1e}",
+	".sort-measurement{fill:#0f8b8d}",
 	".sort-eswitch{fill:#8a6d4f}.sort-numvfs{fill:#1d6fb8}.sort-vfs_seen{fill:#5fa3de}",
 	".sort-addresses{fill:#8a53b5}.sort-bind{fill:#2f8a4f}.sort-ready{fill:#77bf6b}",
 	".sort-mtu{fill:#c4669c}.sort-look_again{fill:#9aa3b0}\n",

@@ -74,7 +74,7 @@ static void add_rest(const struct record *r, struct moments *ret)
 
 	if (w->until)
 		add_moment(ret, w->since, w->looked > w->since ? w->looked - w->since : 0, "wait",
-			   "waiting", xstrdup("until the last look for what is still to come"));
+			   "waiting", xstrdup("until the last look at the pending parts"));
 	if (r->judged)
 		add_moment(ret, r->judged_at, 0, "verdict", "verdict",
 			   xstrdup(verdict_name(r->verdict.kind)));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What `railhead survey` prints: the node and its inventory as text and as JSON; and the words that
- * the text and the page (report/page.h) share.
+ * The output of `railhead survey`: the node and its inventory as text and as JSON. Also the words
+ * that the text and the page (report/page.h) share.
  */
 #pragma once
 
@@ -13,39 +13,39 @@
 #include "node/node.h"
 #include "sys/pciids.h"
 
-/* Grouped by NUMA node; all: functions too that no profile would name (bridges, uncore). */
+/* Grouped by NUMA node; all: also functions that no profile names (bridges, uncore). */
 void inventory_render(FILE *out, const struct node *node, const struct inventory *inv, bool all);
 /* Everything; the fields are in railhead(8). The caller owns the result. */
 json_t *inventory_to_json(const struct node *node, const struct inventory *inv);
 
 /*
- * A JSON string. Text of a captured tree, or a path, may be any bytes, and JSON is UTF-8: then
- * each byte that is not ASCII is '?'.
+ * A JSON string. Text of a captured tree, or a path, may be any bytes, but JSON is UTF-8: if s is
+ * not UTF-8, each byte outside ASCII becomes '?'.
  */
 json_t *text_json(const char *s);
 
 /* --- words (inventory_words.c); the caller frees texts ------------------------------------ */
 
-/* Of a class that profiles name (storage, network, GPU, accelerator), or with a netdev. */
+/* Whether fn has a class that profiles name (storage, network, GPU, accelerator), or a netdev. */
 bool inventory_shows(const struct pci_fn *fn);
 /* "1.5T", "251.0G", "64.0M" */
 char *size_text(uint64_t bytes);
-/* The NUMA node of the function; -1: unknown, or a number that is no node of this machine. */
+/* The NUMA node of the function; -1: unknown, or this machine has no such node. */
 int numa_of(const struct node *node, const struct pci_fn *fn);
-/* Room for memory that is not there: a GB200 has a node for every GPU's, most of them empty. */
+/* Whether a NUMA node has no CPU, memory or function: on a GB200 most nodes are empty. */
 bool numa_is_empty(const struct node *node, const struct thing *numa);
 
 /* The VFs of a PF, in the order of their addresses. */
 struct vfs_of {
 	size_t n;
-	const struct pci_fn *first, *last; /* NULL: there are none */
+	const struct pci_fn *first, *last; /* NULL: no VFs */
 	const char *driver; /* "no driver", "several drivers"; static, or of the first */
 };
 struct vfs_of vfs_of(const struct node *node, const struct pci_fn *pf);
 
 struct function_names {
 	char class[128];
-	char product[320]; /* vendor and device; "" where neither is known */
+	char product[320]; /* vendor and device; "": both unknown */
 };
 struct function_names function_names(struct pci_names *names, const struct inventory *inv,
 				     const struct pci_fn *fn);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A node as one self-contained page of HTML: no script, nothing that is fetched. The node is drawn
- * as boxes (sockets, NUMA nodes, the PCIe tree), what is wrong stands in the box that it is about;
- * of a boot also its timeline and the gate's figures. Light and dark as the reader's system is.
+ * A node as one self-contained page of HTML, without scripts or external files. The page draws the
+ * node as boxes (sockets, NUMA nodes, the PCIe tree), with each fault in the box of its part. For a
+ * boot it adds the timeline and the gate's figures. Light or dark as the reader's system is.
  */
 #pragma once
 
@@ -17,10 +17,10 @@
 struct page {
 	const struct node *node;
 	const struct inventory *inv;
-	const struct record *record;   /* NULL: of a survey */
+	const struct record *record;   /* NULL: a survey */
 	const struct history *history; /* of the node's boots; or NULL */
 	unsigned int reboots;	       /* by railhead since the last settled verdict */
-	bool reboot_due;	       /* this boot has asked for the last of them */
+	bool reboot_due;	       /* this boot requested the last one */
 };
 
 void page_render(FILE *out, const struct page *page);

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A pager between standard output and a terminal, as systemctl has it: $PAGER, or less, which ends
- * by itself where all is on one screen. None is used in a pipe, on a terminal that is "dumb", and
- * where PAGER is empty or "cat".
+ * A pager between standard output and a terminal, as in systemctl: $PAGER, or less, which ends by
+ * itself if the text fits on one screen. There is no pager in a pipe, on a "dumb" terminal, or if
+ * PAGER is empty or "cat".
  */
 #pragma once
 
 #include <stdbool.h>
 
-/* Before the first line, and after screen_look(): what is printed from here on goes to the pager.
- */
+/* Sends all later output to the pager. Call it after screen_look(), before the first line. */
 void pager_begin(void);
 /*
- * After standard output was closed: waits until its reader has seen enough, who may quit before the
- * end. Returns whether there was a pager.
+ * Call it after closing standard output: waits until the reader quits the pager. Returns whether
+ * there was a pager.
  */
 bool pager_end(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The account of a profile's device sets on a node: what is in each, against what is
- * expected, and which predicate left out what. Text and JSON are renderings of it.
+ * The account of a profile's device sets on a node: the members of each set, the expected number,
+ * and the functions that each predicate left out. Text and JSON are renderings of the account.
  */
 #pragma once
 
@@ -19,8 +19,8 @@ struct left_out {
 
 struct exclusion {
 	char *predicate;	   /* "pci", "ports", "in", "protect", "vf" */
-	size_t count;		   /* of all functions that it left out */
-	VEC(struct left_out) list; /* those of the class of the set's devices */
+	size_t count;		   /* all functions that it left out */
+	VEC(struct left_out) list; /* only of the class of the set's devices */
 };
 
 struct set_account {

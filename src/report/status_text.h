@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The record as an operator reads it: may the node take work; if not, each cause, on a terminal
- * folded (fold.h) and with the remedy of the first; how it came about; where to look next.
+ * The record for operators: whether the node accepts work; if not, each cause, on a terminal folded
+ * (fold.h) and with the remedy of the first; the course of the boot; where to look next.
  */
 #pragma once
 
@@ -12,6 +12,6 @@
 
 /* The verdict alone: "blocked (work is not admitted): REASON; and 2 more". The caller frees. */
 char *status_line(const struct record *r);
-/* Of the verdict. */
+/* The style of the verdict. */
 enum style status_style(const struct record *r);
 void status_render(FILE *out, const struct record *r, const struct screen *screen);

@@ -12,13 +12,13 @@
 
 struct table {
 	const char *name;	    /* "condition" */
-	const char *const *heading; /* NULL-terminated; says how many columns there are */
+	const char *const *heading; /* NULL-terminated; its length is the number of columns */
 	VEC(struct strv) rows;
 };
 
-/* As many cells as the heading has; NULL counts as "". */
+/* Adds a row of as many cells as the heading has; NULL counts as "". */
 void table_row(struct table *t, const char *const *cells);
 #define table_add(t, ...) table_row((t), (const char *const[]){__VA_ARGS__})
-/* Whether out is a terminal is for the caller to ask: isatty(). */
+/* aligned: out is a terminal, as the caller found by isatty(). */
 void table_print(FILE *out, const struct table *t, bool aligned);
 void table_free(struct table *t);

@@ -9,12 +9,12 @@
 /* "base.yaml:12" of "/etc/.../base.yaml:12:3". The caller frees. */
 char *text_place(const char *origin);
 size_t text_width(const char *s);
-/* At most so many columns; where something is cut off the last ones say so. The caller frees. */
+/* Cuts s to at most `columns` columns; the last ones mark the cut. The caller frees. */
 char *text_cut(const char *s, size_t columns, bool utf8);
 /*
  * TEXT behind a label of that width; broken within the columns, below TEXT. columns 0: on one line,
  * as in a pipe.
  */
 void text_labelled(FILE *out, const char *label, size_t width, const char *text, size_t columns);
-/* Breaks lines at blanks; those after the first begin with so many. A longer word stays whole. */
+/* Breaks lines at blanks; later lines begin with `indent` blanks. A longer word stays whole. */
 void text_wrap(FILE *out, const char *s, size_t columns, size_t indent);

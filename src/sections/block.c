@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * block: the queues of the disks of a set's functions, one change of each key for each function.
- * In a function's lane the scheduler comes first: a change of it sets nr_requests to the new
- * default (blk_mq_init_sched() of block/blk-mq-sched.c) and turns writeback throttling on or off
+ * block: queues of the disks of a set's functions, one change for each key and function. In a
+ * function's lane the scheduler comes first: changing it resets nr_requests to the new default
+ * (blk_mq_init_sched() of block/blk-mq-sched.c) and turns writeback throttling on or off
  * (wbt_enable_default() of block/blk-wbt.c, ELEVATOR_FLAG_DISABLE_WBT of bfq).
  *
- * The disk that carries the running system is left alone unless system_disk says otherwise: a set
- * of all NVMe drives has it, and no name tells it apart.
+ * The disk of the running system is left alone unless system_disk is true, because a set of all
+ * NVMe drives includes it, and no name distinguishes it.
  */
 #include "kinds/block.h"
 
@@ -19,7 +19,7 @@
 #include "sections/overlay.h"
 
 enum {
-	SET_MS = 30000,	      /* until the I/O in flight is done */
+	SET_MS = 30000,	      /* until I/O in flight is done */
 	SCHEDULED_MAX = 2048, /* MAX_SCHED_RQ of block/blk-mq-sched.h */
 	PAGE = 4096,
 };
@@ -34,7 +34,7 @@ static const struct spec scheduler = {
 			  "kyber", "two latency targets, for fast disks", "bfq",
 			  "fair shares, for slow disks and desktops"),
 };
-/* The kernel counts in pages, and rounds down. */
+/* The kernel counts pages, and rounds down. */
 static const struct spec read_ahead = {
 	.what = "a size such as 128K",
 	.check = value_size,
@@ -48,14 +48,14 @@ static const struct spec latency = {
 	.max = 10 * SECOND,
 };
 
-/* As the kernel numbers them. */
+/* The kernel's numbers. */
 static const struct spec of_three = {
-	.what = "a number of the kernel's",
+	.what = "one of the kernel's numbers",
 	.check = value_word,
 	.words = WORDS("0", "1", "2"),
 };
 
-/* In so many of the profile's units the kernel counts. */
+/* scale: units of the profile per unit of the kernel. */
 struct setting {
 	struct block_item item;
 	unsigned int scale;
@@ -73,17 +73,16 @@ static const struct spec keys = {
 	.fields = FIELDS(
 		SETTING("scheduler", &scheduler, "I/O scheduler of the disks.", "scheduler"),
 		SETTING("nr_requests", A_NUMBER_OF("requests", 4, 10240),
-			"Requests that a queue may have at a time: with scheduler none at most "
-			"those "
-			"of the hardware, else 2048.",
+			"Number of requests that a queue may have; the limit is the hardware's "
+			"with scheduler none, else 2048.",
 			"nr_requests"),
 		SETTING("wbt_latency", &latency,
-			"Latency of reads for whose sake the kernel throttles writeback; 0us turns "
-			"the throttling off.",
+			"Read latency above which the kernel throttles writeback; 0us turns "
+			"throttling off.",
 			"wbt_lat_usec"),
 		SETTING("rq_affinity", &of_three,
-			"CPU that completes a request: 1 one of the group that has sent it, 2 that "
-			"CPU itself, 0 any.",
+			"CPU that completes a request: 0 any CPU, 1 a CPU of the group that "
+			"submitted it, 2 the submitting CPU.",
 			"rq_affinity"),
 		SETTING("nomerges", &of_three,
 			"Whether requests are merged: 0 all tries, 1 the simple ones, 2 never.",
@@ -94,8 +93,7 @@ static const struct spec keys = {
 						    1024}),
 		KEY("io_poll", &spec_bool,
 		    "Whether the driver must have queues for polled I/O, which modules.options "
-		    "make "
-		    "(nvme: poll_queues).",
+		    "create (nvme: poll_queues).",
 		    .class = KEY_JUDGES),
 		KEY("system_disk", &spec_bool,
 		    "Whether the disk that carries the running system (/, /usr, /boot, the ESP) is "
@@ -107,7 +105,10 @@ static BY_SET(by_set, keys, ", such as {data: {scheduler: none}}");
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-/* Where sysfs has the disks of a function, by its driver; else as of a SCSI controller. */
+/*
+ * Directory of a function's disks in sysfs, by its driver; the default is that of a SCSI
+ * controller.
+ */
 static const struct {
 	const char *driver, *dir;
 } places[] = {
@@ -198,8 +199,8 @@ static void scheduler_has_so_many(struct ruling *r, const struct selector *s,
 	if (*scalar(by) && !streq(by->text, "none") && ynode_number(requests, &n) &&
 	    n > SCHEDULED_MAX)
 		set_error(r, s, view, "block.nr_requests",
-			  "a scheduler has at most %d requests, and scheduler (at %s) is %s; write "
-			  "fewer",
+			  "at most %d with a scheduler, and scheduler (at %s) is %s; write fewer "
+			  "requests",
 			  SCHEDULED_MAX, seen(r, by), by->text);
 }
 
@@ -211,12 +212,12 @@ static void bfq_throttles_by_itself(struct ruling *r, const struct selector *s,
 
 	if (streq(scalar(by), "bfq") && wanted && wanted->value.number)
 		set_error(r, s, view, "block.wbt_latency",
-			  "the kernel turns writeback throttling off for bfq (at %s), which is "
-			  "fair by itself; write 0us, or leave it out",
+			  "the kernel turns writeback throttling off for bfq (at %s); write 0us, "
+			  "or leave the key out",
 			  seen(r, by));
 }
 
-/* The kernel rounds down to its pages, which have 4K at least. */
+/* The kernel rounds down to pages, which are 4K or larger. */
 static void pages_are_read_ahead(struct ruling *r, const struct selector *s,
 				 const struct ynode *view)
 {
@@ -225,8 +226,7 @@ static void pages_are_read_ahead(struct ruling *r, const struct selector *s,
 
 	if (ynode_number(size, &bytes) && bytes % PAGE)
 		set_error(r, s, view, "block.read_ahead",
-			  "the kernel reads whole pages ahead, and %.20s is none; write a multiple "
-			  "of 4K",
+			  "%.20s is not a whole number of pages; write a multiple of 4K",
 			  size->text);
 }
 

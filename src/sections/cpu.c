@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cpu: frequencies, idle states, and what the kernel does on CPUs by itself. Facts: the kernel's
+ * cpu: frequencies, idle states, and the kernel's own work on CPUs. Sources: the kernel's
  * admin-guide/pm/{cpufreq,intel_pstate,amd-pstate,cpuidle}.rst, admin-guide/sysctl/kernel.rst,
  * core-api/workqueue.rst, and the drivers.
  */
@@ -16,18 +16,18 @@
 #define OR_OPTIONAL ": leave the key out, or make it optional"
 #define NO_CPUFREQ                                                                             \
 	"no driver sets frequencies here, as in most virtual machines and where the firmware " \
-	"keeps that to itself" OR_OPTIONAL
+	"controls them" OR_OPTIONAL
 
 static const struct spec governor = {
 	.what = "a governor",
 	.check = value_word,
 	.words = WORDS("performance", "powersave", "schedutil", "ondemand", "conservative"),
 	.meanings = WORDS("performance",
-			  "the highest frequency; of intel_pstate and amd_pstate in active mode a "
-			  "preference for it",
+			  "the highest frequency; with intel_pstate or amd_pstate in active mode, "
+			  "a preference for it",
 			  "powersave",
-			  "the lowest frequency; of intel_pstate and amd_pstate in active mode the "
-			  "CPU's own choice by epp",
+			  "the lowest frequency; with intel_pstate or amd_pstate in active mode, "
+			  "the CPU's choice by epp",
 			  "schedutil", "the frequency follows the scheduler's load", "ondemand",
 			  "the frequency jumps with load", "conservative",
 			  "the frequency rises step by step with load"),
@@ -55,8 +55,9 @@ static const struct spec workqueue_cpus = {
 };
 
 /*
- * One change for each idle state, by the number that it has on the first CPU: CPUs of a server have
- * the same. Its latency is no setting, and is the same for the life of the driver.
+ * Emits one change for each idle state, by its number on the first CPU, because all CPUs of a
+ * server have the same states. A state's latency cannot be set, and is constant while the driver is
+ * loaded.
  */
 static void emit_idle_states(const struct section_ctx *ctx, const struct tuning *t, const char *id,
 			     const struct ynode *value, struct plan *plan)
@@ -65,7 +66,7 @@ static void emit_idle_states(const struct section_ctx *ctx, const struct tuning 
 	uint64_t most = (uint64_t)value->value.number;
 
 	read_glob(ctx->root, "/sys/devices/system/cpu/cpu0/cpuidle/state*", &states, NULL);
-	if (!states.n) /* no state of CPU 0: there is none of any, and the look says so */
+	if (!states.n) /* no state on CPU 0 means none at all; the look reports it */
 		tuning_add(ctx, t, id, value, t->file, "1", plan);
 	for (size_t i = 0; i < states.n; i++) {
 		const char *name = strrchr(states.v[i], '/') + 1;
@@ -140,8 +141,8 @@ static const struct spec keys = {
 			       "this kernel was built without CONFIG_NO_HZ_COMMON" OR_OPTIONAL,
 		       .file = "/proc/sys/kernel/timer_migration", .values = {"0", "1"}),
 		TUNING("workqueue_cpus", &workqueue_cpus,
-		       "CPUs that serve unbound workqueues: housekeeping, those that isolate_cpus "
-		       "leaves.",
+		       "CPUs that serve unbound workqueues: housekeeping, the CPUs that "
+		       "isolate_cpus leaves.",
 		       .attr.absent = "this kernel does not show where its workqueues "
 				      "run" OR_OPTIONAL,
 		       .file = "/sys/devices/virtual/workqueue/cpumask", .emit = emit_workqueues),
@@ -170,8 +171,9 @@ static void said_once(struct ruling *r)
 }
 
 /*
- * EBUSY: intel_pstate and amd_pstate hold the preference at performance under that governor
- * (store_energy_performance_preference() in drivers/cpufreq/{intel_pstate,amd-pstate}.c).
+ * EBUSY: under the governor performance, intel_pstate and amd_pstate hold the preference at
+ * performance (store_energy_performance_preference() in
+ * drivers/cpufreq/{intel_pstate,amd-pstate}.c).
  */
 static void preference_can_be_set(struct ruling *r)
 {
@@ -179,12 +181,11 @@ static void preference_can_be_set(struct ruling *r)
 
 	if (text_is(cpu, "governor", "performance") && *scalar(ynode_get(cpu, "epp")) &&
 	    !text_is(cpu, "epp", "performance"))
-		rule_error(
-			r, ynode_get(cpu, "epp"), "cpu.epp",
-			"%.40s: governor: performance at %s holds it at performance; write "
-			"governor: powersave (which intel_pstate and amd_pstate take for a range), "
-			"or leave epp out",
-			scalar(ynode_get(cpu, "epp")), seen(r, said));
+		rule_error(r, ynode_get(cpu, "epp"), "cpu.epp",
+			   "%.40s: governor: performance (at %s) fixes the preference at "
+			   "performance; write governor: powersave (intel_pstate and amd_pstate "
+			   "then follow epp), or leave epp out",
+			   scalar(ynode_get(cpu, "epp")), seen(r, said));
 }
 
 static void housekeeping_is_known(struct ruling *r)
@@ -206,7 +207,7 @@ static const struct rule rules[] = {
 const struct section section_cpu = {
 	.name = "cpu",
 	.spec = &keys,
-	.help = "Frequencies and idle states of CPUs, and what the kernel does on them by itself.",
+	.help = "Frequencies and idle states of CPUs, and the kernel's own work on CPUs.",
 	.class = KEY_SETS,
 	.differs = FAULT_CPU_SETTING_DIFFERS,
 	.failed = FAULT_CPU_SETTING_FAILED,

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "sections/sections.h"
 
-/* A number that is said exactly; 0 if it is not, or only bounded (">=2"). */
+/* An exact number of expect:; 0 if it is missing or only bounded (">=2"). */
 static unsigned int exact(const struct ynode *expect, const char *key)
 {
 	uint64_t n = 0;
@@ -29,15 +29,15 @@ void node_from_expect(const struct profile *p, struct node *ret)
 			ret->cpu_vendor = vendors[i];
 	for (unsigned int i = 0; i < cpus; i++)
 		cpus_add(&ret->cpus, i);
-	/* no socket is without a node of its own: as many nodes as sockets, then all have CPUs */
+	/* every socket has a node; with as many nodes as sockets, all nodes have CPUs */
 	for (unsigned int i = 0; i < nodes && nodes == exact(expect, "cpu_sockets"); i++)
 		cpus_add(&ret->nodes_with_cpu, i);
-	/* nobody says that a node which the profile names is not there */
+	/* assume that every node that the profile names exists */
 	for (unsigned int i = 0; i < CPUS_MAX; i++)
 		cpus_add(&ret->nodes, i);
 }
 
-/* --- what a node would be needed for ------------------------------------------------------- */
+/* --- settings that need a node ------------------------------------------------------------- */
 
 static void add_unknown(struct derived_section *d, struct place at, const char *text)
 {
@@ -46,7 +46,7 @@ static void add_unknown(struct derived_section *d, struct place at, const char *
 	vec_push(&d->unknown, u);
 }
 
-/* What it says without what can't be derived; NULL if nothing of it can. */
+/* A copy of the section without the keys that cannot be derived; NULL if none can. */
 static struct ynode *known_part(const struct node *node, const struct section *section,
 				const struct ynode *said, struct derived_section *d)
 {
@@ -91,7 +91,7 @@ void derive_kargs(const struct root *root, const struct node *node, const struct
 	node_from_expect(p, &expected);
 	if (!node)
 		ctx.node = &expected;
-	else /* of a circle of sets, which the check rejects, none is known */
+	else /* fails for a cycle of sets, which check rejects: then no set is known */
 		device_sets_resolve(node, p->devices.v, p->devices.n, &sets, NULL);
 	memset(ret, 0, sizeof(*ret));
 	for (const struct section *const *s = sections; *s; s++) {

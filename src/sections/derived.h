@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What follows from a profile on a machine: the kernel arguments of each section. Without a
- * node, as far as expect: says enough of it (show, bake).
+ * Settings derived from a profile for a machine: the kernel arguments of each section. Without a
+ * node they are derived from expect:, as far as it suffices (show, bake).
  */
 #pragma once
 
@@ -9,10 +9,10 @@
 #include "node/node.h"
 #include "profile/profile.h"
 
-/* What could not be derived. */
+/* A setting that could not be derived. */
 struct unknown {
-	struct place at; /* of what asks for it; its file belongs to the profile */
-	char *text;	 /* a sentence: what is not known, and what would tell */
+	struct place at; /* of the key that asks for it; its file belongs to the profile */
+	char *text;	 /* a sentence: the missing fact, and how to supply it */
 };
 
 struct derived_section {
@@ -22,17 +22,17 @@ struct derived_section {
 };
 
 struct derived {
-	VEC(struct derived_section) list; /* sections that give kernel arguments */
+	VEC(struct derived_section) list; /* with kernel arguments, or unknown */
 };
 
 /*
- * A node that is as expect: says: CPU vendor, CPUs where their number is exact, and which
- * nodes have CPUs where there are as many nodes as sockets. All else of it is unknown.
- * node_free() it.
+ * A node with the properties that expect: states: the CPU vendor, the CPUs if their number is
+ * exact, and the NUMA nodes with CPUs if there are as many nodes as sockets. All other properties
+ * are unknown. Free it with node_free().
  */
 void node_from_expect(const struct profile *p, struct node *ret);
 
-/* node NULL: from expect:. */
+/* node NULL: derive from expect:. */
 void derive_kargs(const struct root *root, const struct node *node, const struct profile *p,
 		  struct derived *ret);
 void derived_free(struct derived *d);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * expect: what the machine must have. Topology, so the section judges it itself. A part that
- * is missing is a fault of this node, never another profile.
+ * expect: parts that the machine must have. They are topology, so the section judges them itself. A
+ * missing part is a fault of the node; it never selects another profile.
  */
 #include "base/mem.h"
 #include "base/str.h"
@@ -35,10 +35,10 @@ static const struct spec cpus = {
 	.max = 8192,
 };
 
-/* What the node has of a key. */
+/* How to read and show the node's value of a key. */
 struct fact {
 	uint64_t (*have)(const struct node *node);
-	char *(*show)(uint64_t have); /* NULL: the number is shown */
+	char *(*show)(uint64_t have); /* NULL: show the number */
 	enum fault fault;
 	const char *remedy;
 };
@@ -68,7 +68,7 @@ static uint64_t cpus_of(const struct node *node)
 	return node_count_online(node);
 }
 
-/* Vendors and the words of spec_cpu_vendor have the same order, but for the unknown one. */
+/* The words of spec_cpu_vendor are in the order of enum cpu_vendor, without CPU_UNKNOWN. */
 static uint64_t vendor_of(const struct node *node)
 {
 	return (uint64_t)node_cpu_vendor(node) - CPU_INTEL;
@@ -84,14 +84,13 @@ static char *show_vendor(uint64_t vendor)
 
 static const struct spec keys = {
 	.kind = SPEC_MAP,
-	.what = "a map of what the machine must have",
+	.what = "a map such as {cpu_sockets: 2, numa_nodes: 2}",
 	.fields = FIELDS(
 		FACT("cpu_sockets", &sockets, "Number of CPU sockets.", sockets_of, NULL,
 		     FAULT_CPU_SOCKETS, "a CPU is missing or disabled"),
 		FACT("cpus", &cpus, "Number of CPUs (threads) that are online.", cpus_of, NULL,
 		     FAULT_CPU_COUNT,
-		     "a core is disabled, SMT is set otherwise in the BIOS, or CPUs are offline "
-		     "(nosmt, "
+		     "a core is disabled, the BIOS has changed SMT, or CPUs are offline (nosmt, "
 		     "maxcpus= of the command line; see /sys/devices/system/cpu/offline)"),
 		FACT("numa_nodes", &nodes, "Number of NUMA nodes.", nodes_of, NULL,
 		     FAULT_MEMORY_NODES, "see the BIOS options for NUMA (NPS, SNC, interleaving)"),
@@ -99,7 +98,8 @@ static const struct spec keys = {
 		     FAULT_MEMORY_AMOUNT,
 		     "a DIMM is missing or disabled: see the BIOS and `dmidecode -t memory`"),
 		FACT("cpu_vendor", &spec_cpu_vendor, "CPU vendor.", vendor_of, show_vendor,
-		     FAULT_CPU_VENDOR, "this is another CPU: another SKU?")),
+		     FAULT_CPU_VENDOR,
+		     "the CPU is of another vendor: check that the profile is for this SKU")),
 };
 
 /* --- changes ------------------------------------------------------------------------------ */
@@ -117,7 +117,7 @@ static void expect_fact(const struct node *node, const struct field *row, const 
 		->fault = fact->fault;
 }
 
-/* A set that may be empty is listed when it is, so that nobody takes its checks for passed. */
+/* Lists an empty set that may be empty, so that its checks are not mistaken for passed. */
 static void expect_members(const struct section_ctx *ctx, const struct device_set *set,
 			   struct place at, struct plan *plan)
 {
@@ -137,8 +137,7 @@ static void expect_members(const struct section_ctx *ctx, const struct device_se
 	if (holds && !set->fn.n && (set->sel->or_more || set->sel->expect < 0)) {
 		c->state = CHANGE_UNSUPPORTED;
 		if (set->absent_with)
-			change_reason(c, "no member: %s, which it is in, has none",
-				      set->absent_with);
+			change_reason(c, "no member: the wider set %s has none", set->absent_with);
 		else
 			change_reason(c, "no member");
 	}

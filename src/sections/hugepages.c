@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hugepages: so many pages of a size on each NUMA node. `at: boot` asks the kernel by its
- * own per-node syntax (hugepages=0:32,1:32) and checks what each node really got, since a
- * shortage on one node lands silently on another; `at: runtime` writes the per-node files
- * in the initramfs, while memory is whole. See Documentation/admin-guide/mm/hugetlbpage.rst.
+ * hugepages: pages of a size on each NUMA node. `at: boot` uses the kernel's per-node syntax
+ * (hugepages=0:32,1:32) and checks the pages of each node, because the kernel silently allocates
+ * what one node lacks on another. `at: runtime` writes the per-node files in the initramfs, before
+ * memory is fragmented. See Documentation/admin-guide/mm/hugetlbpage.rst.
  */
 #include "sections/hugepages.h"
 
@@ -34,11 +34,12 @@ static const struct spec page_when = {
 	.what = "a time to allocate pages",
 	.check = value_word,
 	.words = WORDS("boot", "runtime"),
-	.meanings = WORDS(
-		"boot", "by kernel arguments, while memory is whole; a change takes one reboot",
-		"runtime", "by the initramfs, without a reboot; fewer may be found than asked for"),
+	.meanings = WORDS("boot",
+			  "by kernel arguments, while memory is whole; a change takes one reboot",
+			  "runtime",
+			  "by the initramfs, without a reboot; the memory may have room for fewer"),
 };
-/* at: boot if not said; per_node counts nodes that have CPUs */
+/* at: defaults to boot; per_node applies to nodes with CPUs */
 static const struct spec keys = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {size: 1G, per_node: 32}",
@@ -61,9 +62,9 @@ static const struct spec page_pools = {
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-/* So many pages on each node. */
+/* Number of pages on each node. */
 struct counts {
-	uint64_t pages[CPUS_MAX]; /* by node: whatever fits the set */
+	uint64_t pages[CPUS_MAX]; /* by node */
 	struct cpus nodes;
 };
 
@@ -103,7 +104,7 @@ static int read_counts(const struct section_ctx *ctx, const struct ynode *item, 
 	return 0;
 }
 
-/* default_hugepagesz first; hugepages= binds to the hugepagesz= right before it. */
+/* default_hugepagesz comes first; hugepages= applies to the hugepagesz= directly before it. */
 static int boot_kargs(const struct section_ctx *ctx, const struct ynode *section,
 		      struct kargs *wanted, struct err *err)
 {
@@ -161,7 +162,7 @@ static void emit_node(const struct section_ctx *ctx, const struct ynode *section
 	change_desired(c, "%llu", (unsigned long long)pages);
 }
 
-/* As the kubelet calls a resource: "hugepages-2Mi". Caller frees. */
+/* The kubelet's name for the resource: "hugepages-2Mi". The caller frees. */
 static char *resource_of(uint64_t bytes)
 {
 	static const char units[] = "KMG";
@@ -186,7 +187,7 @@ static void add_recorded(struct change *c, const struct ynode *item, const struc
 	}
 }
 
-/* Where a kubelet has run on the node that wrote down how many pages there were. */
+/* Only if a kubelet has run on the node, because it records the number of pages. */
 static struct change *add_kubelet(const struct section_ctx *ctx, const struct ynode *section,
 				  struct plan *plan)
 {
@@ -224,7 +225,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	return 0;
 }
 
-/* Pages that are taken at run time need no argument. */
+/* Pages allocated at runtime need no argument. */
 static const struct ynode *lacks_nodes(const struct node *node, const struct ynode *section)
 {
 	for (size_t i = 0; i < section->items.n && !cpus_count(&node->nodes_with_cpu); i++) {
@@ -238,8 +239,10 @@ static const struct ynode *lacks_nodes(const struct node *node, const struct yno
 
 static const struct kargs_need needs[] = {
 	{NULL, lacks_nodes,
-	 "per_node: which NUMA nodes have CPUs is not known; write expect: {cpu_sockets: N, "
-	 "numa_nodes: N}, nodes: {0: N, ...}, or look at a node"},
+	 "per_node: the NUMA nodes that have CPUs are unknown; run the command on a node, or write "
+	 "expect: {cpu_sockets: N, numa_nodes: N} where each socket is one NUMA node, else nodes: "
+	 "{0: N, "
+	 "1: N, ...} in place of per_node, into the profile or its drop-in NAME.d/site.yaml"},
 	NO_MORE_NEEDS,
 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The pools of section hugepages, and their contradictions. */
+/* Pools and rules of section hugepages. */
 #pragma once
 
 #include "profile/rules.h"
 
-/* The words of `at`, by their index. */
+/* The words of `at`, in the order of their indices. */
 enum { AT_BOOT, AT_RUNTIME };
 
-/* Whether kernel arguments ask for the pages of a pool, which is where `at` is not said. */
+/* Whether kernel arguments allocate the pages of a pool, which is the default of `at`. */
 static inline bool pool_at_boot(const struct ynode *pool)
 {
 	const struct ynode *at = ynode_get(pool, "at");
@@ -18,9 +18,9 @@ static inline bool pool_at_boot(const struct ynode *pool)
 enum { ALL_NODES = -1 };
 
 /*
- * A sentence where the pools ask for more memory than a NUMA node of the machine (of; ALL_NODES:
- * any) has; NULL: they do not, or its memory is not known. boot: of pools that kernel arguments ask
- * for. Caller frees.
+ * A sentence if the pools need more memory than a NUMA node has (of: that node; ALL_NODES: any
+ * node); NULL: the memory suffices or is unknown. boot: count only pools that kernel arguments
+ * allocate. The caller frees.
  */
 char *hugepages_lack(const struct node *node, const struct ynode *pools, int of, bool boot);
 

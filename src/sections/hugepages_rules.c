@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Contradictions: pools of huge pages. */
+/* Rules about pools of huge pages. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
@@ -8,7 +8,7 @@
 
 enum { MEGABYTE = 1 << 20, GIGABYTE = 1 << 30 };
 
-/* Facts: mm/hugetlb.c. */
+/* Source: mm/hugetlb.c. */
 
 static void pool_counts_one_way(struct ruling *r, const struct ynode *pool, const char *key)
 {
@@ -17,8 +17,9 @@ static void pool_counts_one_way(struct ruling *r, const struct ynode *pool, cons
 	if (pool->kind != YAML_MAP || per_node != nodes || synonym_is_in(pool, "per_node"))
 		return;
 	rule_error(r, pool, key, "%s",
-		   per_node ? "both per_node: and nodes: are there; keep one"
-			    : "how many is missing; write per_node: 32 or nodes: {0: 32, 1: 16}");
+		   per_node ? "per_node: and nodes: exclude each other; keep one"
+			    : "the number of pages is missing; write per_node: 32 or nodes: {0: "
+			      "32, 1: 16}");
 }
 
 static void pool_is_first_of(struct ruling *r, const struct ynode *pools, size_t i, const char *key)
@@ -53,7 +54,7 @@ static void pools_are_sound(struct ruling *r)
 	}
 }
 
-/* Pages that are larger than what the page allocator can give: 1G and 16G. */
+/* Pages too large for the page allocator: 1G and 16G. */
 static bool is_gigantic(const struct ynode *pool)
 {
 	return ynode_number_of(pool, "size", 0) >= GIGABYTE;
@@ -80,7 +81,7 @@ static void cma_leaves_boot_pages(struct ruling *r)
 enum { SIZES_MAX = 5 };
 
 /*
- * The sizes that one kernel can have together, by the page that it was built for
+ * The sizes that one kernel supports, by architecture and base page
  * (Documentation/arch/arm64/hugetlbpage.rst, arch/x86/mm/hugetlbpage.c,
  * arch/powerpc/mm/hugetlbpage.c: radix, then hash).
  */
@@ -93,10 +94,10 @@ static const struct page_kernel {
 	{"ppc64le", "64K", {"2M", "1G"}},	 {"ppc64le", "4K", {"64K", "16G"}},
 };
 
-/* Kernels of that table, a bit for each. */
+/* Set of kernels of that table, one bit for each. */
 typedef unsigned int kernel_set;
 
-/* The architecture that the profile is for, or that the node has; "" where neither is known. */
+/* The architecture that the profile gives, else the node's; "" if unknown. */
 static const char *wanted_arch(const struct ruling *r)
 {
 	const char *said = ynode_text(section(r, "match"), "arch", "");
@@ -134,7 +135,7 @@ static bool kernel_has(const struct page_kernel *k, uint64_t size)
 	return false;
 }
 
-/* Those of a set that have the size. */
+/* The kernels of a set that support the size. */
 static kernel_set kernels_with(kernel_set set, uint64_t size)
 {
 	for (size_t i = 0; i < array_len(kernels); i++)
@@ -168,7 +169,7 @@ static void add_kernels(struct str *text, kernel_set set)
 	}
 }
 
-/* "1G" or "2M and 64K": the sizes of the pools before one. */
+/* "1G" or "2M and 64K": the sizes of the pools before `before`. */
 static void add_sizes_before(struct str *text, const struct ynode *pools, size_t before)
 {
 	for (size_t i = 0; i < before; i++)
@@ -176,7 +177,7 @@ static void add_sizes_before(struct str *text, const struct ynode *pools, size_t
 			 ynode_text(pools->items.v[i], "size", "?"));
 }
 
-static void tell_size(struct ruling *r, const struct ynode *pools, size_t i, bool arm)
+static void report_sizes(struct ruling *r, const struct ynode *pools, size_t i, bool arm)
 {
 	const struct ynode *size = ynode_get(pools->items.v[i], "size");
 	cleanup_free char *key = xasprintf("hugepages[%zu].size", i);
@@ -190,7 +191,10 @@ static void tell_size(struct ruling *r, const struct ynode *pools, size_t i, boo
 		   arm ? "arm64 " : "", size->text, str_get(&others), str_get(&have));
 }
 
-/* What is sure of any architecture where none is said; x86 has a rule of its own. */
+/*
+ * Reports sizes that no kernel of the architecture, or no kernel at all if it is unknown, supports
+ * together. x86 has its own rule.
+ */
 static void sizes_are_of_one_kernel(struct ruling *r)
 {
 	const struct ynode *pools = section(r, "hugepages");
@@ -203,7 +207,7 @@ static void sizes_are_of_one_kernel(struct ruling *r)
 			continue;
 		set = kernels_with(set, bytes);
 		if (!set)
-			tell_size(r, pools, i, streq(arch, "aarch64"));
+			report_sizes(r, pools, i, streq(arch, "aarch64"));
 	}
 }
 
@@ -224,8 +228,8 @@ static void sizes_are_of_the_machine(struct ruling *r)
 }
 
 /*
- * The kernel that runs on the machine shows its base page by what it offers. A warning: another
- * kernel may be meant for it, and the stage names the pool that this one lacks.
+ * The page sizes that the running kernel offers reveal its base page. Only warns, because the
+ * profile may be for another kernel, and the stage reports a pool that the running kernel lacks.
  */
 static void sizes_are_of_the_running_kernel(struct ruling *r)
 {
@@ -246,15 +250,15 @@ static void sizes_are_of_the_running_kernel(struct ruling *r)
 			continue;
 		add_kernels(&have, set);
 		rule_warn(r, size, key,
-			  "the kernel of this machine has no pages of %.20s, but %s; boot another "
-			  "kernel, or write a size that this one has",
+			  "the running kernel has no pages of %.20s (it has %s); boot another "
+			  "kernel, or write a size that it has",
 			  size->text, str_get(&have));
 	}
 }
 
 /* --- the memory that is guaranteed -------------------------------------------------------- */
 
-/* "600 x 1G x 2 nodes" to text; returns the bytes, or UINT64_MAX where they are too many. */
+/* Appends "600 x 1G x 2 nodes" to text; returns the bytes, or UINT64_MAX on overflow. */
 static uint64_t pool_at_least(const struct ynode *pool, uint64_t numa_nodes, struct str *text)
 {
 	const struct ynode *nodes = ynode_get(pool, "nodes");
@@ -276,8 +280,8 @@ static uint64_t pool_at_least(const struct ynode *pool, uint64_t numa_nodes, str
 }
 
 /*
- * The smallest machine that expect.memory lets pass must hold all pages, and a kernel. Where the
- * machine is known, its own memory is what counts.
+ * The smallest machine that expect.memory accepts must hold all pages and a kernel. If the
+ * machine's memory is known, pages_are_there() checks that instead.
  */
 static void pages_fit_the_expected(struct ruling *r)
 {
@@ -295,8 +299,8 @@ static void pages_fit_the_expected(struct ruling *r)
 			bytes = UINT64_MAX;
 	if (bytes >= least && bytes)
 		rule_error(r, pools, "hugepages",
-			   "%lluM of pages (%s), but expect.memory (at %s) lets a machine of "
-			   "%lluM pass; ask for fewer pages or more memory%s",
+			   "the pages need %lluM (%s), but expect.memory (at %s) accepts a machine "
+			   "with %lluM; ask for fewer pages or more memory%s",
 			   (unsigned long long)(bytes >> 20), str_get(&sum), seen(r, memory),
 			   (unsigned long long)(least >> 20),
 			   nodes > 1 ? ", or write nodes: if not all nodes have CPUs" : "");
@@ -333,7 +337,7 @@ static void nodes_are_there(struct ruling *r)
 	}
 }
 
-/* What a pool takes of one NUMA node, or of all; 0 where that is no number. */
+/* The bytes that a pool needs on one NUMA node, or on all; 0 on overflow. */
 static uint64_t pool_bytes(const struct node *node, const struct ynode *pool, int of)
 {
 	const struct ynode *nodes = ynode_get(pool, "nodes");
@@ -363,14 +367,16 @@ static char *lack_of(const struct node *node, const struct ynode *pools, int of,
 			bytes += pool_bytes(node, pools->items.v[i], of);
 	if (bytes <= memory)
 		return NULL;
-	return xasprintf(
-		"%lluM of pages%s, but this machine has %lluM of memory%s: is a DIMM missing? "
-		"Else ask for fewer pages (nodes:)",
-		(unsigned long long)(bytes >> 20), where, (unsigned long long)(memory >> 20),
-		*where ? " there" : "");
+	return xasprintf("the pages need %lluM%s, but this machine has %lluM of memory%s; check "
+			 "for a missing DIMM, or ask for fewer pages (nodes:)",
+			 (unsigned long long)(bytes >> 20), where,
+			 (unsigned long long)(memory >> 20), *where ? " there" : "");
 }
 
-/* What one node lacks, the kernel takes from another, and the application finds too late. */
+/*
+ * Checks each node, because the kernel silently allocates what one node lacks on another, and the
+ * application notices too late.
+ */
 char *hugepages_lack(const struct node *node, const struct ynode *pools, int of, bool boot)
 {
 	const struct node_memory *memory;
@@ -390,7 +396,10 @@ char *hugepages_lack(const struct node *node, const struct ynode *pools, int of,
 	return lack;
 }
 
-/* A fault of the machine: all else of the profile holds, and the node is blocked by its pages. */
+/*
+ * Only warns, because the machine is at fault: the rest of the profile applies, and the missing
+ * pages block the node.
+ */
 static void pages_are_there(struct ruling *r)
 {
 	const struct ynode *pools = section(r, "hugepages");

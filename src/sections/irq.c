@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * irq: which CPUs serve a function's interrupts, and irqbalance kept off these. Its unit gets a
- * drop-in that asks a script of ours about each vector (--policyscript of irqbalance(1)), which
- * says that those of the functions in a list are not its business. The drop-in is there before the
- * service manager of the real root reads the unit; the list comes with the devices, and irqbalance
- * after it.
+ * irq: assigns CPUs to a function's interrupts, and keeps irqbalance away from them. A drop-in for
+ * irqbalance's unit adds our script (--policyscript of irqbalance(1)), which tells irqbalance to
+ * ignore the interrupts of the functions in a list. The drop-in exists before the real root's
+ * service manager reads the unit. The list is written in stage devices, and irqbalance starts after
+ * that.
  */
 #include "base/mem.h"
 #include "base/str.h"
@@ -75,8 +75,8 @@ static void add_list(const struct ynode *section, const char *text, struct plan 
 }
 
 /*
- * Units of all distributions have the daemon in /usr/sbin and its arguments in one of the two
- * variables. Our script is the last argument, so that it is the one that is asked.
+ * The units of all distributions run /usr/sbin/irqbalance with its arguments in one of the two
+ * variables. Our script is the last argument, so that it is in effect.
  */
 static char *drop_in(const struct section_ctx *ctx)
 {
@@ -104,7 +104,7 @@ static char *list_of(const struct section_ctx *ctx, const struct ynode *section,
 	return str_take(&text);
 }
 
-/* What an earlier profile of this boot left must go. */
+/* Removes the files that an earlier profile wrote in this boot. */
 static void emit_removal(const struct section_ctx *ctx, const struct ynode *section,
 			 struct plan *plan)
 {
@@ -158,8 +158,8 @@ static void irqs_keep_off_isolated(struct ruling *r, const struct selector *s,
 	cpus_remove_all(&left, &gone);
 	if (!cpus_count(&left))
 		set_error(r, s, view, "irq.affinity",
-			  "isolate_cpus: %.80s (at %s) has all of them, and isolated CPUs take "
-			  "no interrupts; name others, or leave some out there",
+			  "isolate_cpus: %.80s (at %s) isolates all of these CPUs, and isolated "
+			  "CPUs serve no interrupts; name other CPUs, or isolate fewer",
 			  ynode_text(isolated, "keep", isolated->text), seen(r, isolated));
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside this room: facts that a section judges itself, from topology, as checks of the gate. */
+/*
+ * Inside this room: facts of topology that a section judges itself, emitted as checks of the gate.
+ */
 #pragma once
 
 #include "sections/sections.h"
 
-/* Takes over observed. remedy is for where it does not hold. */
+/* Takes ownership of observed. remedy is used if holds is false. */
 struct change *judged(struct plan *plan, const char *section, struct place at, const char *id,
 		      const char *desired, char *observed, bool holds, const char *remedy);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kernel_args: the arguments that this profile wants on the kernel command line, its own
- * and those that other sections need (boot-time hugepages). One change writes them for the
- * next boot; one check per argument says whether it arrived in this one, and one whether the
- * boot loader's entries still take them.
+ * kernel_args: kernel arguments that the profile wants, its own and those of other sections (huge
+ * pages at boot). One change writes them for the next boot. One check per argument verifies that it
+ * is in effect in this boot, and one check verifies that the boot loader's entries still have them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -44,10 +43,10 @@ static const struct spec kernel_arg_list = {
 	.identity = ITEM_ARG,
 };
 /*
- * Cores, and not CPUs: a core's SMT siblings stay together, and the number is the same with SMT on
- * and off. Those with the lowest numbers stay, as CPU 0 must, and as the tools that derive
- * kubelet's reservedSystemCPUs choose them (performance-profile-creator of OpenShift's node tuning
- * operator).
+ * Counts cores instead of CPUs, so that SMT siblings stay together and the number is the same with
+ * SMT on and off. The lowest-numbered cores stay, because CPU 0 must stay, and because the tools
+ * that derive kubelet's reservedSystemCPUs choose them too (performance-profile-creator of
+ * OpenShift's node tuning operator).
  */
 static const struct spec cores_kept = {
 	.what = "a number of cores such as 2 per node",
@@ -60,8 +59,8 @@ static const struct spec isolated_rest = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {keep: 2 per node}",
 	.fields = FIELDS(KEY("keep", &cores_kept,
-			     "Cores of each NUMA node that stay for the system, with all of their "
-			     "SMT siblings, the first ones; all other CPUs are isolated.",
+			     "Number of cores of each NUMA node that stay for the system: the "
+			     "first cores, with all SMT siblings; all other CPUs are isolated.",
 			     .flags = FIELD_REQUIRED)),
 };
 static const struct spec isolated_cpus = {
@@ -74,8 +73,8 @@ static const struct spec keys = {
 	.kind = SPEC_MAP,
 	.what = "a map (iommu, isolate_cpus, set)",
 	.fields = FIELDS(KEY("iommu", &iommu_mode,
-			     "IOMMU mode, written as the arguments that the kernel of this CPU "
-			     "vendor knows."),
+			     "IOMMU mode, which railhead writes as the kernel arguments for the "
+			     "CPU vendor."),
 			 KEY("isolate_cpus", &isolated_cpus,
 			     "CPUs to isolate: isolcpus and nohz_full for them, irqaffinity for "
 			     "the others."),
@@ -86,9 +85,9 @@ static const struct spec keys = {
 
 /*
  * The arguments that each vendor's driver honours (arch/x86/kernel/pci-dma.c,
- * drivers/iommu/{intel/iommu.c,amd/init.c,iommu.c}): `iommu=on`,
- * `iommu=strict` and `amd_iommu=on` are not options of the x86 parser. AMD's IOMMU is on
- * by default; Intel's needs intel_iommu=on unless the kernel was built with it on.
+ * drivers/iommu/{intel/iommu.c,amd/init.c,iommu.c}). `iommu=on`, `iommu=strict` and `amd_iommu=on`
+ * are not options of the x86 parser. AMD's IOMMU is on by default; Intel's needs intel_iommu=on
+ * unless the kernel was built with it on.
  */
 static const struct {
 	int64_t mode;
@@ -126,7 +125,7 @@ static int want_iommu(const struct section_ctx *ctx, const struct ynode *iommu, 
 		       iommu->text, cpu_vendor_name(node_cpu_vendor(ctx->node)));
 }
 
-/* isolcpus and nohz_full must match; nohz_full offloads RCU callbacks as well. */
+/* isolcpus and nohz_full must be equal; nohz_full offloads RCU callbacks too. */
 static int want_isolation(const struct section_ctx *ctx, const struct ynode *list, struct kargs *l,
 			  struct err *err)
 {
@@ -138,7 +137,7 @@ static int want_isolation(const struct section_ctx *ctx, const struct ynode *lis
 		return err_wrap(err, "isolate_cpus");
 	if (cpus_count(&rest) && cpus_last(&isolated) > cpus_last(&rest))
 		return err_set(err, -ERANGE,
-			       "isolate_cpus: CPU %d is not there; this node has 0-%d",
+			       "isolate_cpus: CPU %d does not exist; this node has CPUs 0-%d",
 			       cpus_last(&isolated), cpus_last(&rest));
 	cpus_remove_all(&rest, &isolated);
 	text = cpus_format(&isolated);
@@ -173,7 +172,7 @@ static int own_kargs(const struct section_ctx *ctx, const struct ynode *section,
 
 /* --- changes --------------------------------------------------------------------------------- */
 
-/* Emitted without any argument too: what an earlier profile left must go. */
+/* Emitted even without arguments, to remove those of an earlier profile. */
 static void emit_next_boot(const struct section_ctx *ctx, const struct kargs *wanted,
 			   const struct ynode *section, struct plan *plan)
 {
@@ -187,7 +186,7 @@ static void emit_next_boot(const struct section_ctx *ctx, const struct kargs *wa
 		change_part(c, wanted->v[i].text, NULL, NULL);
 	change_desired(c, "%s", line);
 	c->of_args = true;
-	/* A kernel whose pages take all of its memory does not boot. */
+	/* A kernel whose pages take all of its memory cannot boot. */
 	change_withhold(c, lack);
 }
 
@@ -203,7 +202,7 @@ static void emit_arrived(const struct karg *arg, struct plan *plan)
 	change_waits_for(c, "kernel_args/next_boot");
 }
 
-/* What the kernel makes of the arguments: by its own files, not by the command line. */
+/* Checks the effect of the arguments in the kernel's own files. */
 static void emit_isolation(const struct section_ctx *ctx, const struct ynode *isolate,
 			   struct plan *plan)
 {
@@ -239,7 +238,7 @@ static void emit_isolation(const struct section_ctx *ctx, const struct ynode *is
 	}
 }
 
-/* Where others divide the CPUs too. Of files that say nothing of it, nothing is said. */
+/* Compares the CPU sets of kubelet, systemd and tuned. Skips a program whose files name no CPUs. */
 static void emit_others(const struct section_ctx *ctx, const struct ynode *isolate,
 			struct plan *plan)
 {
@@ -268,8 +267,8 @@ static void emit_others(const struct section_ctx *ctx, const struct ynode *isola
 }
 
 /*
- * On a node whose arguments are in force nothing else would tell that grubby or a new kernel
- * took the next boot's away: that is no reason to keep this boot from its work.
+ * Once the arguments are in force, only this check notices that grubby or a new kernel removed them
+ * from the next boot. It only warns, because this boot can work.
  */
 static void emit_entries(const struct ynode *section, struct plan *plan)
 {
@@ -293,7 +292,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 		return r;
 	emit_next_boot(ctx, &wanted, section, plan);
 	for (size_t i = 0; i < wanted.n; i++)
-		/* hugepagesz=1G alone says nothing; the pair is verified by page counts */
+		/* hugepagesz=1G alone proves nothing; page counts verify the pair */
 		if (karg_rule(wanted.v[i].text) != KARG_PAGES)
 			emit_arrived(&wanted.v[i], plan);
 	emit_isolation(ctx, ynode_get(section, "isolate_cpus"), plan);
@@ -328,12 +327,12 @@ static const struct kargs_need needs[] = {
 	{"iommu", lacks_vendor,
 	 "iommu: its arguments depend on the CPU vendor; write expect: {cpu_vendor: ...} or look "
 	 "at a node"},
-	/* isolcpus= and nohz_full= need no other CPU */
+	/* isolcpus= and nohz_full= need only the CPUs that are listed */
 	{"", lacks_cpus,
 	 "isolate_cpus: irqaffinity= needs all CPUs; write expect: {cpus: N} or look at a node"},
 	{"isolate_cpus", lacks_cores,
-	 "isolate_cpus: which CPUs stay depends on the machine's cores; look at a node, or name "
-	 "the CPUs to isolate in a list"},
+	 "isolate_cpus: the CPUs that stay depend on the machine's cores; look at a node, or list "
+	 "the CPUs to isolate"},
 	NO_MORE_NEEDS,
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Contradictions: kernel arguments. Facts: the kernel's kernel-parameters.rst and, where
- * that is silent or wrong, its parsers (arch/x86/kernel/pci-dma.c,
- * drivers/iommu/{intel/iommu.c,amd/init.c}, kernel/sched/isolation.c, drivers/pci/pci.c).
+ * Rules about kernel arguments. Sources: the kernel's kernel-parameters.rst and, where it is silent
+ * or wrong, its parsers (arch/x86/kernel/pci-dma.c, drivers/iommu/{intel/iommu.c,amd/init.c},
+ * kernel/sched/isolation.c, drivers/pci/pci.c).
  */
 #include "sections/kernel_args.h"
 
@@ -18,15 +18,15 @@
 #define SET "kernel_args.set"
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
-/* --- arguments that are wrong as they stand ------------------------------------------------ */
+/* --- arguments that are wrong in themselves ------------------------------------------------ */
 
 #define POOLS                                           \
 	"the hugepages section sets page pools; write " \
 	"hugepages: [{size: 1G, per_node: 32}]" TUTORIAL_HUGEPAGES
 #define NO_OPTION "the kernel has no such option and ignores it; write iommu: "
-#define ROOT_FS "the root file system is the boot loader's to name, not a profile's"
+#define ROOT_FS "only the boot loader may set this argument of the root file system; leave it out"
 
-/* Arguments that never belong into set; value NULL: whatever it is. */
+/* Arguments that never belong into set; value NULL: any value. */
 static const struct {
 	const char *key, *value, *why;
 } bad_args[] = {
@@ -42,7 +42,7 @@ static const struct {
 	{"amd_iommu", "pt", NO_OPTION "passthrough" TUTORIAL_AMD_IOMMU_ON},
 	{"intel_iommu", "pt", NO_OPTION "passthrough" TUTORIAL_IOMMU_ON},
 	{"pcie_acs_override", NULL,
-	 "it comes with a patch that the kernel never took, and is ignored; write "
+	 "the argument belongs to a patch that was never merged, and the kernel ignores it; write "
 	 "pci=config_acs=... or pci=disable_acs_redir=..."},
 	{"hugepages", NULL, POOLS},
 	{"hugepagesz", NULL, POOLS},
@@ -50,23 +50,26 @@ static const struct {
 	 "write hugepages: [{size: 1G, ..., default: true}]" TUTORIAL_HUGEPAGES},
 	{"ro", NULL, ROOT_FS},
 	{"rw", NULL, ROOT_FS},
-	{"initrd", NULL, "the initramfs is the boot loader's to name, not a profile's"},
+	{"initrd", NULL, "only the boot loader may name the initramfs; leave it out"},
 	{"BOOT_IMAGE", NULL, "the boot loader writes this itself"},
-	{"init", NULL, "railhead does nothing in a boot with init=, so this would turn it off"},
+	{"init", NULL, "railhead does nothing in a boot with init=; leave it out"},
 	{"panic", NULL, "railhead sets this argument during a trial"},
 	{"rd.shell", NULL, "railhead sets this argument during a trial"},
 	{"rd.emergency", NULL, "railhead sets this argument during a trial"},
 	{"rd.timeout", NULL, "railhead sets this argument during a trial"},
 };
 
-/* What may keep a node from booting: an author who tries that is protected by the trial. */
+/*
+ * Arguments that can keep a node from booting. Only warned about, because a trial protects the
+ * node.
+ */
 static const struct {
 	const char *key, *why;
 } deadly_args[] = {
 	{"rdinit", "the kernel starts this instead of the initramfs's own /init"},
 	{"root", "every node of this profile looks there for its root file system"},
-	{"rootfstype", "every node of this profile mounts its root file system so"},
-	{"rootflags", "every node of this profile mounts its root file system so"},
+	{"rootfstype", "every node of this profile mounts its root file system with this argument"},
+	{"rootflags", "every node of this profile mounts its root file system with this argument"},
 };
 
 static void warn_of_deadly(struct ruling *r, const struct ynode *arg)
@@ -74,12 +77,12 @@ static void warn_of_deadly(struct ruling *r, const struct ynode *arg)
 	for (size_t i = 0; i < array_len(deadly_args); i++)
 		if (arg_is(arg->text, deadly_args[i].key))
 			rule_warn(r, arg, SET,
-				  "%.80s: %s; a node that can't boot so comes back by itself: its "
-				  "trials die, and it is blocked with the arguments it had",
+				  "%.80s: %s; if a node cannot boot with it, its trials fail, and "
+				  "it returns, blocked, to its former arguments",
 				  arg->text, deadly_args[i].why);
 }
 
-/* A name that is no name has been rejected for its form. */
+/* Skips malformed names, which are rejected elsewhere. */
 static void warn_of_unknown(struct ruling *r, const struct ynode *arg)
 {
 	size_t len = arg_key_len(arg->text);
@@ -89,7 +92,7 @@ static void warn_of_unknown(struct ruling *r, const struct ynode *arg)
 		return;
 	near = kernel_arg_near(arg->text);
 	hint = kernel_name_hint(near);
-	rule_warn(r, arg, SET, "%.80s: no document of the kernel has such an argument; %s",
+	rule_warn(r, arg, SET, "%.80s: the kernel's documentation has no such argument; %s",
 		  arg->text, hint);
 }
 
@@ -125,7 +128,7 @@ static void args_are_known_good(struct ruling *r)
 			judge_arg(r, set->items.v[i]);
 }
 
-/* Arguments that take a few words, and ignore whatever else is written. */
+/* Arguments that accept a few words, and ignore any other value. */
 static const struct {
 	const char *key;
 	const char *words[4];
@@ -150,9 +153,9 @@ static void words_are_known(struct ruling *r)
 	}
 }
 
-/* --- one thing said twice ----------------------------------------------------------------- */
+/* --- settings given twice ----------------------------------------------------------------- */
 
-/* What iommu: and isolate_cpus: write themselves; value NULL: whatever it is. */
+/* Arguments that iommu: and isolate_cpus: write themselves; value NULL: any value. */
 static void args_are_not_both_ways(struct ruling *r)
 {
 	static const struct {
@@ -179,7 +182,7 @@ static void args_are_not_both_ways(struct ruling *r)
 	}
 }
 
-/* Keys whose value is a comma list that is read word by word, so that the last one wins. */
+/* Keys whose value is a comma list that is read word by word; the last word wins. */
 static const char *const lists[] = {"iommu", "intel_iommu", "amd_iommu", "intremap",
 				    "pci",   "efi",	    "memmap"};
 
@@ -219,7 +222,7 @@ static void lists_agree_with_themselves(struct ruling *r)
 				judge_list(r, set->items.v[i]);
 }
 
-/* iommu: passthrough beside intel_iommu=off. */
+/* iommu: passthrough together with intel_iommu=off. */
 static void iommu_is_not_turned_off(struct ruling *r)
 {
 	static const char *const off[] = {"intel_iommu", "amd_iommu"};
@@ -240,7 +243,7 @@ static void iommu_is_not_turned_off(struct ruling *r)
 	}
 }
 
-/* iommu: disabled beside intel_iommu=on,sm_on; plain "on" is written already, see above. */
+/* iommu: disabled together with intel_iommu=on,sm_on; see above for plain "on". */
 static void iommu_is_not_turned_on(struct ruling *r)
 {
 	const struct ynode *iommu = ynode_get(section(r, "kernel_args"), "iommu");
@@ -264,8 +267,8 @@ static void passthrough_flushes_nothing(struct ruling *r)
 		pt = old && streq(arg_value(old->text), "pt") ? old : NULL;
 	if (pt && strict)
 		rule_warn(r, strict, SET,
-			  "%.80s: it says how translations are flushed, and with %.40s (at %s) "
-			  "there are none; drop one of the two",
+			  "%.80s: sets how translations are flushed, but %.40s (at %s) turns "
+			  "translation off; drop one of the two",
 			  strict->text, pt->text, seen(r, pt));
 }
 
@@ -292,7 +295,7 @@ bool isolated_here(const struct ruling *r, struct cpus *ret, struct err *err)
 	       isolated_on(r->node, isolate, ret, err) == 0;
 }
 
-/* keep: against the cores of this machine. */
+/* Compares keep: with the cores of this machine. */
 static void cores_are_there(struct ruling *r)
 {
 	const struct ynode *isolate = ynode_get(section(r, "kernel_args"), "isolate_cpus");
@@ -315,7 +318,7 @@ static void isolation_agrees(struct ruling *r)
 		return;
 	if (memcmp(&a, &b, sizeof(a)) != 0)
 		rule_error(r, nohz, SET,
-			   "%.80s: isolcpus= at %s names other CPUs, and the kernel then drops "
+			   "%.80s: isolcpus= at %s names other CPUs, and the kernel then ignores "
 			   "one of the two; write isolate_cpus:",
 			   nohz->text, seen(r, isolcpus));
 }
@@ -353,15 +356,16 @@ static void isolcpus_flags_are_known(struct ruling *r)
 		cleanup_free char *flag = xstrndup(at, len);
 
 		if (!word_is_one_of(flag, flags))
-			rule_error(r, arg, SET,
-				   "%.80s: '%.40s' is not a flag of isolcpus=, and the kernel then "
-				   "drops all of it; expected one of: nohz, domain, managed_irq",
-				   arg->text, flag);
+			rule_error(
+				r, arg, SET,
+				"%.80s: '%.40s' is not a flag of isolcpus=, and the kernel ignores "
+				"the whole argument; expected one of: nohz, domain, managed_irq",
+				arg->text, flag);
 		at += len + (at[len] == ',');
 	}
 }
 
-/* rcu_nocbs= for the CPUs that nohz_full= offloads anyway. */
+/* rcu_nocbs= for CPUs that nohz_full= offloads anyway. */
 static void rcu_is_offloaded_once(struct ruling *r)
 {
 	const struct ynode *rcu = find_arg(r, "rcu_nocbs"), *nohz = find_arg(r, "nohz_full");
@@ -395,7 +399,7 @@ static void cpus_are_there(struct ruling *r)
 	}
 }
 
-/* The CPUs that there are, by number, or that the profile expects. */
+/* The CPUs of the machine, or those that the profile expects. */
 static bool known_cpus(const struct ruling *r, struct cpus *ret)
 {
 	uint64_t n = 0;
@@ -423,8 +427,8 @@ static void some_cpus_stay(struct ruling *r)
 	cpus_remove_all(&rest, &isolated);
 	if (cpus_count(&rest) < 2)
 		rule_warn(r, list, "kernel_args.isolate_cpus",
-			  "only CPU 0 stays for the system, its interrupts and all that is not "
-			  "pinned; leave more");
+			  "only CPU 0 stays for the system, its interrupts and unpinned tasks; "
+			  "isolate fewer CPUs");
 }
 
 /* --- the vendor of the CPU ---------------------------------------------------------------- */
@@ -444,7 +448,10 @@ static const struct {
 	{"intel_idle.states_off", CPU_INTEL},
 };
 
-/* What a profile for any vendor writes is pointless on this node; for one vendor it is wrong. */
+/*
+ * An argument for another vendor has no effect on this node. It is an error if the profile names
+ * its vendor, and a warning otherwise.
+ */
 static void args_are_of_the_vendor(struct ruling *r)
 {
 	const struct ynode *said = vendor_said(r);
@@ -470,7 +477,7 @@ static void args_are_of_the_vendor(struct ruling *r)
 	}
 }
 
-/* --- arguments that do other than is thought ----------------------------------------------- */
+/* --- arguments with unexpected effects ----------------------------------------------------- */
 
 static void aspm_is_not_turned_off(struct ruling *r)
 {
@@ -478,7 +485,7 @@ static void aspm_is_not_turned_off(struct ruling *r)
 
 	if (arg && streq(arg_value(arg->text), "off"))
 		rule_warn(r, arg, SET,
-			  "%.80s: it leaves ASPM as the firmware set it, which may be on; write "
+			  "%.80s: leaves ASPM as the firmware set it, possibly on; write "
 			  "pcie_aspm.policy=performance",
 			  arg->text);
 }
@@ -489,12 +496,12 @@ static void idle_states_are_limited(struct ruling *r)
 
 	if (arg && streq(arg_value(arg->text), "0") && !find_arg(r, "processor.max_cstate"))
 		rule_warn(r, arg, SET,
-			  "%.80s: it disables intel_idle, and acpi_idle takes its place with the "
+			  "%.80s: disables intel_idle, and acpi_idle replaces it with the "
 			  "firmware's states; add processor.max_cstate=1",
 			  arg->text);
 }
 
-/* --- how many, how long ------------------------------------------------------------------- */
+/* --- number and length of the arguments --------------------------------------------------- */
 
 static void args_fit_the_kernel(struct ruling *r)
 {
@@ -509,12 +516,12 @@ static void args_fit_the_kernel(struct ruling *r)
 		if (++n == KARGS_MAX + 1)
 			rule_error(r, set->items.v[i], SET,
 				   "more than %d arguments of the form key=value: the kernel "
-				   "panics at the 32nd that it does not know; write fewer",
+				   "panics at the 32nd unknown argument; write fewer",
 				   KARGS_MAX);
 	}
 }
 
-/* What the sections write themselves, at least: the exact line depends on the machine. */
+/* A lower bound of the bytes that sections add; the exact line depends on the machine. */
 static size_t derived_bytes(const struct ruling *r)
 {
 	const struct ynode *args = section(r, "kernel_args");
@@ -535,11 +542,11 @@ static void args_fit_the_line(struct ruling *r)
 	for (size_t i = 0; i < count(set, YAML_LIST); i++)
 		if (set->items.v[i]->text)
 			bytes += strlen(set->items.v[i]->text) + 1;
-	if (bytes > KARGS_LINE_MAX + 1) /* a blank behind each but the last */
-		rule_error(
-			r, set ? set : r->p->doc, "kernel_args",
-			"%zu bytes of arguments; %d fit (the kernel cuts the whole line at 2048)",
-			bytes, KARGS_LINE_MAX);
+	if (bytes > KARGS_LINE_MAX + 1) /* a blank after each but the last */
+		rule_error(r, set ? set : r->p->doc, "kernel_args",
+			   "%zu bytes of arguments exceed the limit of %d (the kernel cuts the "
+			   "whole line at 2048); write fewer",
+			   bytes, KARGS_LINE_MAX);
 }
 
 const struct rule kernel_args_rules[] = {

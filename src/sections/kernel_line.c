@@ -17,7 +17,7 @@ static const struct spec line_map = {
 			     "Whether the kernel may lack the file; default false.",
 			     .class = KEY_GOVERNS),
 			 KEY("on_drift", &spec_on_drift,
-			     "Consequence of another value after the verdict; default lapse.",
+			     "Consequence of a changed value after the verdict; default lapse.",
 			     .class = KEY_GOVERNS)),
 };
 const struct spec kernel_line = {

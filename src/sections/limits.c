@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * limits: resource limits of all services, of those named, and of logins.
+ * limits: resource limits of all services, of named services, and of logins.
  *
- * Services get them from PID 1 when they start: by default (system.conf), and where a unit's own
- * file says otherwise, as those of container runtimes do, by a drop-in for the unit. Both are
- * written below /run in the initramfs, before the real root's PID 1 reads its configuration, so
- * that they hold for every service without a reload. Logins get them from pam_limits, which reads
- * /etc alone: that file lasts, and goes where no profile is applied (run_withdraw()).
+ * PID 1 sets the limits when it starts a service: the defaults of system.conf, and a drop-in for
+ * each unit whose own file sets other limits, as those of container runtimes do. Both are written
+ * below /run in the initramfs, before the real root's PID 1 reads its configuration, so they apply
+ * to every service without a reload. pam_limits sets the limits of logins and reads only /etc; that
+ * file persists, and is removed when no profile is applied (run_withdraw()).
  *
- * Files of all directories are read sorted by name and the last one wins: the profile's word is to
- * be the last.
+ * The files of all directories are read sorted by name, and the last one wins. The names begin with
+ * zz so that the profile wins.
  */
 #include <fnmatch.h>
 
@@ -27,7 +27,7 @@
 #define DROP_IN(unit) UNITS unit IN_UNIT
 #define LOGINS "/etc/security/limits.d/zz-railhead.conf"
 
-/* The kernel's fs.nr_open where nobody raises it: more open files are refused, to logins too. */
+/* Default of fs.nr_open: setrlimit(2) rejects more open files, which also breaks logins. */
 enum { NR_OPEN = 1048576 };
 
 #define LIMIT(key, of, help, of_systemd, of_proc, ...) \
@@ -52,7 +52,7 @@ static const struct spec priority = {
 	.max = 99,
 };
 
-/* A row for each key: what it is, then how systemd and /proc/PID/limits call it. */
+/* A row for each key, with its names in systemd and /proc/PID/limits. */
 static const struct spec keys = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {memlock: unlimited, units: [containerd.service]}",
@@ -65,17 +65,17 @@ static const struct spec keys = {
 		      "LimitNOFILE", "Max open files", .soft = "1024"),
 		LIMIT("nproc", &process_count, "Processes that a user may have.", "LimitNPROC",
 		      "Max processes"),
-		LIMIT("rtprio", &priority, "Real-time priority that a process may give itself.",
+		LIMIT("rtprio", &priority, "Highest real-time priority that a process may request.",
 		      "LimitRTPRIO", "Max realtime priority"),
 		KEY("units", &spec_units,
-		    "Services that get the limits whatever their own files say; default: container "
-		    "runtimes, kubelet and slurmd that are installed.",
+		    "Services that get the limits even if their own files set others; default: the "
+		    "installed container runtimes, kubelet and slurmd.",
 		    .class = KEY_SELECTS),
 		KEY("logins", &spec_bool, "Whether logins get the limits, from /etc; default true.",
 		    .class = KEY_GOVERNS)),
 };
 
-/* Whatever starts the processes of users: most of their units' files set some limits. */
+/* Services that start processes of users; most of their unit files set limits. */
 static const char *const runtimes[] = {
 	"containerd.service",  "crio.service",	     "docker.service",
 	"kubelet.service",     "k3s.service",	     "k3s-agent.service",
@@ -118,7 +118,7 @@ static void add_directives(struct str *text, const struct ynode *node, bool defa
 	}
 }
 
-/* "*" is everyone but root: limits.conf(5). "-": soft and hard. */
+/* "*" is every user except root, see limits.conf(5). "-": soft and hard. */
 static void add_logins(struct str *text, const struct ynode *node)
 {
 	for (const struct field *f = next_limit(NULL); f; f = next_limit(f)) {
@@ -135,7 +135,7 @@ static void add_logins(struct str *text, const struct ynode *node)
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-/* name NULL: what services get by default. */
+/* name NULL: the defaults of services. */
 static void add_looks(struct plan *plan, const struct ynode *node, const char *name)
 {
 	for (const struct field *f = next_limit(NULL); f; f = next_limit(f)) {
@@ -188,7 +188,7 @@ static void units_of(const struct section_ctx *ctx, const struct ynode *node, st
 			strv_add(ret, runtimes[i]);
 }
 
-/* What an earlier profile of this boot left for units that are named no more must go. */
+/* Removes drop-ins of an earlier profile of this boot for units that are no longer named. */
 static void remove_others(const struct section_ctx *ctx, const struct ynode *node,
 			  const struct strv *units, struct plan *plan)
 {
@@ -204,7 +204,7 @@ static void remove_others(const struct section_ctx *ctx, const struct ynode *nod
 	}
 }
 
-/* After the sysctls: no login is to get more open files than fs.nr_open lets it have. */
+/* Runs after the sysctls, because a login must not get more open files than fs.nr_open allows. */
 static void emit_logins(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan)
 {
 	cleanup_str struct str text = {0};
@@ -272,7 +272,7 @@ static void units_are_of_others(struct ruling *r)
 				   scalar(units->items.v[i]));
 }
 
-/* The last line of the profile for fs.nr_open, however it is spelt; NULL: there is none. */
+/* The last line for fs.nr_open in any notation; NULL: none. */
 static const struct ynode *nr_open_of(struct ruling *r)
 {
 	const struct ynode *sysctl = section(r, "sysctl"), *found = NULL;
@@ -286,7 +286,9 @@ static const struct ynode *nr_open_of(struct ruling *r)
 	return found;
 }
 
-/* pam_limits then fails, and nobody can log in: setrlimit(2), EPERM. */
+/*
+ * More files than fs.nr_open make pam_limits fail (setrlimit(2), EPERM), so that nobody can log in.
+ */
 static void files_can_be_opened(struct ruling *r)
 {
 	const struct ynode *nofile = ynode_get(section(r, "limits"), "nofile");

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * link: settings of the netdevs of a set's functions. In a function's lane what makes others anew
- * comes first: mlx5's rx_cqe_moder resets the times of coalescing, channels make all queues again,
- * and both may change how long a ring can be. `up` is last, so that a link that comes up does so
- * once; a link that is up is never taken down for the sake of a setting (some drivers do that by
- * themselves), and down comes first.
+ * link: settings of the netdevs of a set's functions. In a function's lane, settings that reset
+ * others come first: mlx5's rx_cqe_moder resets the coalescing times, changing channels creates all
+ * queues again, and both may change the maximum ring length. `up` is last, so that a link comes up
+ * once; down comes first. A link that is up is never taken down to change a setting, though some
+ * drivers do so themselves.
  *
- * Its own MTU is set in this phase and those of its VFs in a later one (sections/sriov.c), in
- * both directions. Upwards a VF must not be first: ixgbe (82599) stops the reception of a VF whose
- * frames are longer than the PF's (ixgbe_set_vf_lpe()), and mlx5 bounds a vport by its port's MTU,
- * which only the PF sets. Downwards no driver asks that VFs go first: until they follow, what they
- * send too long is dropped by the port instead of by them. A PF that is made anew may reset its VFs
- * (igb, ixgbe); what their lanes hold is looked at again then, since theirs lie below the PF's.
+ * A PF's MTU is set in this phase and its VFs' MTUs in a later one (sections/sriov.c), whether the
+ * MTU grows or shrinks. When it grows, a VF must not be first: ixgbe (82599) stops the reception of
+ * a VF whose frames are longer than the PF's (ixgbe_set_vf_lpe()), and mlx5 limits a vport to its
+ * port's MTU, which only the PF sets. When it shrinks, no driver requires VFs to be first: until
+ * they follow, the port drops their longer frames. A PF that is initialized again may reset its VFs
+ * (igb, ixgbe); the VFs' lanes are then looked at again, because they are below the PF's lane.
  */
 #include <linux/ethtool_netlink.h>
 #include <linux/if_link.h>
@@ -26,7 +26,7 @@
 #include "sections/overlay.h"
 
 enum {
-	SET_MS = 30000, /* all queues made anew, once rtnl is free; seconds at most */
+	SET_MS = 30000, /* creates all queues again, once rtnl is free; seconds at most */
 };
 
 static const struct spec interval = {
@@ -48,7 +48,7 @@ static const struct spec switches = {
 	.item = &spec_bool,
 };
 
-/* Isolated CPUs are left out. The order of the words: kinds/queues.c. */
+/* Isolated CPUs are excluded. kinds/queues.c has the order of the words. */
 static const struct spec queue_cpus = {
 	.what = "local_node, none or a CPU list such as 2-17",
 	.check = value_cpus,
@@ -58,7 +58,7 @@ static const struct spec queue_cpus = {
 	.pattern = CPUS,
 };
 
-/* Netlink of ethtool has them since Linux 5.7. */
+/* Ethtool's netlink supports these since Linux 5.7. */
 #define NUMBER(key, of, help, group, attr, max) \
 	KEY(key, of, help, .item = LINK_NUMBER(group, attr, max), .since = KERNEL(5, 7))
 #define SWITCH(key, help, group, attr) \
@@ -94,11 +94,11 @@ static const struct spec coalesce = {
 	.what = "a map such as {adaptive_rx: true}",
 	.fields = FIELDS(SWITCH("adaptive_rx",
 				"Whether the driver adapts rx_usecs and rx_frames to the netdev's "
-				"traffic; RDMA traffic has no part in this.",
+				"traffic; RDMA traffic does not count.",
 				ETH_COALESCE, ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX),
 			 SWITCH("adaptive_tx",
 				"Whether the driver adapts tx_usecs and tx_frames to the netdev's "
-				"traffic; RDMA traffic has no part in this.",
+				"traffic; RDMA traffic does not count.",
 				ETH_COALESCE, ETHTOOL_A_COALESCE_USE_ADAPTIVE_TX),
 			 NUMBER("rx_usecs", &interval,
 				"Time that a receive interrupt waits for more packets.",
@@ -127,8 +127,8 @@ OPTIONAL_KEYS(optional, "up", "private_flags", "channels", "rings", "mtu", "coal
 	      "threaded_napi", "rps", "rps_flows", "xps");
 
 /*
- * A row for each key: what it is, then where the kernel has it; in the order in which they are set.
- * A map is one change and one message.
+ * A row for each key, with its place in the kernel, in the order of setting. A map is one change
+ * and one message.
  */
 static const struct spec keys = {
 	.kind = SPEC_MAP,
@@ -151,7 +151,7 @@ static const struct spec keys = {
 		    "Packets that wait in the kernel for transmission.",
 		    .item = LINK(LINK_ATTR, .attr = IFLA_TXQLEN, .file = "tx_queue_len")),
 		KEY("napi_defer_hard_irqs", A_NUMBER_OF("polls", 0, INT32_MAX),
-		    "Polls that may find no packet before interrupts are enabled again.",
+		    "Number of empty polls before interrupts are enabled again.",
 		    .item = LINK(LINK_FILE, .file = "napi_defer_hard_irqs"), .since = KERNEL(5, 8)),
 		KEY("gro_flush_timeout", &interval,
 		    "Time after which GRO passes on the packets that it holds.",
@@ -160,15 +160,15 @@ static const struct spec keys = {
 		    "Whether kernel threads poll, which the scheduler can place.",
 		    .item = LINK(LINK_FILE, .file = "threaded"), .since = KERNEL(5, 12)),
 		KEY("rps", &queue_cpus,
-		    "CPUs that share the received packets of each queue, which RDMA has none of; "
-		    "none: the CPU of its interrupt.",
+		    "CPUs that share the received packets of each queue (RDMA has none there); "
+		    "none: the CPU of the queue's interrupt.",
 		    .item = LINK_QUEUE("rx", "rps_cpus")),
 		KEY("rps_flows", A_NUMBER_OF("flows", 0, 1 << 20),
 		    "Flows that each receive queue steers to the CPUs of their readers (RFS).",
 		    .item = LINK_QUEUE("rx", "rps_flow_cnt")),
 		KEY("xps", &queue_cpus,
-		    "CPUs that go round the transmit queues, each to send by its own; none: by a "
-		    "hash.",
+		    "CPUs that are assigned to the transmit queues in turn; none: a hash selects "
+		    "the queue.",
 		    .item = LINK_QUEUE("tx", "xps_cpus", .in_turn = true)),
 		GOVERNING_KEYS(optional)),
 };
@@ -176,7 +176,7 @@ static BY_SET(by_set, keys, ", such as {rails: {mtu: 9000}}");
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-/* The values of a row, each from the narrowest set that has it: one, or those of a map. */
+/* The values of a row, each from the narrowest set that has it: one value, or those of a map. */
 struct values {
 	const struct section_ctx *ctx;
 	const struct ynode *section;
@@ -206,9 +206,9 @@ static void begin_change(struct values *v, const struct ynode *at)
 			    item->of_queue);
 	c->deadline_ms = SET_MS;
 	/*
-	 * One at a time: rtnl is one lock for all functions, which each of these holds for as long
-	 * as its driver works. So nothing is lost, and who looks meanwhile does not take a lock
-	 * that others stand in line for as one that hangs.
+	 * One at a time, because all functions share the rtnl lock, and a change holds it for as
+	 * long as its driver works. Serial changes lose no time, and a look that waits for the lock
+	 * is not mistaken for one that hangs.
 	 */
 	c->parallel = 1;
 	v->c = c;
@@ -262,7 +262,7 @@ static void emit_up(const struct section_ctx *ctx, const struct ynode *section,
 		emit_row(ctx, section, fn, keys.fields, plan);
 }
 
-/* A VF's MTU is nothing to try while its PF's could not be set. */
+/* Makes a VF's MTU depend on its PF's: trying it is pointless if the PF's could not be set. */
 static void order_vfs(const struct section_ctx *ctx, const struct pci_fn *fn, struct plan *plan)
 {
 	unsigned int vfs = overlay_vfs(ctx, fn);
@@ -331,7 +331,7 @@ static void adaptive_moves_the_rest(struct ruling *r, const struct selector *s,
 		if (ynode_is_true(tree_get(view, pairs[i].adaptive)) &&
 		    tree_get(view, pairs[i].fixed))
 			set_warn(r, s, view, pairs[i].fixed,
-				 "%s (at %s) moves this value by itself; keep one of the two",
+				 "%s (at %s) adapts this value; keep one of the two",
 				 strrchr(pairs[i].adaptive, '.') + 1,
 				 seen(r, tree_get(view, pairs[i].adaptive)));
 }
@@ -356,7 +356,8 @@ static void flows_are_a_power(struct ruling *r, const struct selector *s, const 
 
 	if (ynode_number(flows, &n) && n & (n - 1))
 		set_error(r, s, view, "link.rps_flows",
-			  "the kernel rounds %.20s up to a power of two; write that", flows->text);
+			  "the kernel rounds %.20s up to a power of two; write a power of two",
+			  flows->text);
 }
 
 static const struct rule rules[] = {

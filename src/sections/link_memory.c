@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The arithmetic of receive rings: each descriptor of each queue has a buffer from the time the
- * link comes up. The sum is what drivers take at least. A buffer is counted as the frame in whole
- * pages of 4K, small frames as half of one. mlx5, with striding receive queues, takes the next
- * power of two (mlx5e_rx_get_linear_stride_sz() of its en/params.c): 16K instead of 12K for an MTU
- * of 9000. Kernels with pages of 64K take more, too. Transmit rings have no buffers of their own.
+ * Computes the memory of receive rings: every descriptor of every queue has a buffer from the time
+ * the link comes up. The result is a lower bound. A buffer is the frame rounded up to whole pages
+ * of 4K, for small frames half a page. mlx5 with striding receive queues rounds up to a power of
+ * two (mlx5e_rx_get_linear_stride_sz() of its en/params.c): 16K instead of 12K for an MTU of 9000.
+ * Kernels with 64K pages need more, too. Transmit rings have no buffers of their own.
  */
 #include "sections/link_memory.h"
 
@@ -17,21 +17,22 @@ enum {
 	PAGE = 4096,
 	DEFAULT_MTU = 1500,
 	/*
-	 * Drivers make a queue for each CPU. The least limit of mlx5, MLX5E_MAX_NUM_CHANNELS: 64,
-	 * and 128 or 256 in later releases.
+	 * Drivers create a queue for each CPU. The lowest limit, MLX5E_MAX_NUM_CHANNELS of mlx5:
+	 * 64, in later releases 128 or 256.
 	 */
 	QUEUES = 64,
 	/*
-	 * Far above what drivers take by themselves (1024 descriptors and an MTU of 1500: 1G on
-	 * eight ports with 64 queues), and what a node that works with RDMA misses.
+	 * One fiftieth of the memory: far above the drivers' defaults (1024 descriptors and an MTU
+	 * of 1500: 1G on eight ports with 64 queues), and noticeable on a node that works with
+	 * RDMA.
 	 */
 	SHARE = 50,
 };
 
-/* Functions that have the same rings. */
+/* Functions with equal rings. */
 struct group {
 	uint64_t functions, queues, descriptors, buffer;
-	bool assumed;		/* queues: nothing says how many */
+	bool assumed;		/* the number of queues is unknown */
 	const struct ynode *at; /* rings.rx */
 };
 
@@ -48,7 +49,7 @@ static uint64_t number_at(const struct ynode *n, uint64_t otherwise)
 	return ynode_number(n, &v) ? v : otherwise;
 }
 
-/* A queue for each CPU, as far as drivers go. */
+/* A queue for each CPU, up to the drivers' limit. */
 static uint64_t default_queues(const struct ruling *r, bool *ret_assumed)
 {
 	uint64_t cpus = r->node ? node_count_online(r->node) : 0;
@@ -59,7 +60,7 @@ static uint64_t default_queues(const struct ruling *r, bool *ret_assumed)
 	return cpus && cpus < QUEUES ? cpus : QUEUES;
 }
 
-/* Combined queues and those that receive only. */
+/* Combined and receive-only queues. */
 static void count_queues(const struct ruling *r, const struct ynode *combined,
 			 const struct ynode *rx, struct group *ret)
 {
@@ -111,8 +112,11 @@ static void add_members(const struct ruling *r, const struct ynode *link, struct
 	vec_free(&fns);
 }
 
-/* What the narrowest of a set and those that it is in says; sets may go round in a circle. */
-static const struct ynode *said(const struct ruling *r, const struct selector *s, const char *path)
+/*
+ * The value from the narrowest of a set and its wider sets. Bounded, because sets may form a cycle.
+ */
+static const struct ynode *value_for(const struct ruling *r, const struct selector *s,
+				     const char *path)
 {
 	const struct ynode *link = section(r, "link"), *value = NULL;
 
@@ -121,24 +125,25 @@ static const struct ynode *said(const struct ruling *r, const struct selector *s
 	return value;
 }
 
-/* Without a node: a set within one that has rings is counted with that one. */
+/* Without a node. Skips a set within a set that has rings, because the wider set counts it. */
 static void add_sets(const struct ruling *r, struct groups *all)
 {
 	for (size_t i = 0; i < r->p->devices.n; i++) {
 		const struct selector *s = &r->p->devices.v[i];
 		struct group g = {.functions = (uint64_t)selector_least(s),
-				  .at = said(r, s, "rings.rx")};
+				  .at = value_for(r, s, "rings.rx")};
 
 		if (!ynode_number(g.at, &g.descriptors) || !g.functions ||
-		    said(r, r->wider[i], "rings.rx"))
+		    value_for(r, r->wider[i], "rings.rx"))
 			continue;
-		count_queues(r, said(r, s, "channels.combined"), said(r, s, "channels.rx"), &g);
-		g.buffer = buffer_of(number_at(said(r, s, "mtu"), DEFAULT_MTU));
+		count_queues(r, value_for(r, s, "channels.combined"),
+			     value_for(r, s, "channels.rx"), &g);
+		g.buffer = buffer_of(number_at(value_for(r, s, "mtu"), DEFAULT_MTU));
 		add(all, &g);
 	}
 }
 
-/* "8 functions x 64 queues x 8192 x 12K" to text; returns the bytes. */
+/* Appends "8 functions x 64 queues x 8192 x 12K" to text; returns the bytes. */
 static uint64_t add_product(struct str *text, const struct group *g)
 {
 	str_addf(text, "%s%llu function%s x %llu queue%s x %llu descriptors x %lluK",
@@ -173,7 +178,7 @@ static void judge(struct ruling *r, const struct groups *all, uint64_t memory)
 		  "uses none of them; write fewer descriptors, or channels: {combined: N}%s",
 		  (unsigned long long)(bytes >> 20), str_get(&text),
 		  (unsigned long long)(memory >> 20),
-		  assumed ? " (nothing says how many queues there are: expect.cpus does)" : "");
+		  assumed ? " (the number of queues is assumed: expect.cpus would give it)" : "");
 }
 
 void rings_fit_the_memory(struct ruling *r)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * memory: how the kernel manages pages behind the back of programs. Facts: the kernel's
- * admin-guide/mm/{transhuge,ksm}.rst and admin-guide/sysctl/vm.rst. Pools of huge pages are the
- * section hugepages.
+ * memory: the kernel's page management. Sources: the kernel's admin-guide/mm/{transhuge,ksm}.rst
+ * and admin-guide/sysctl/vm.rst. Section hugepages has the pools of huge pages.
  */
 #include "profile/language.h"
 #include "sections/tuning.h"
@@ -55,7 +54,7 @@ static const struct spec ksm = {
 	.what = "a state of same-page merging",
 	.check = value_word,
 	.words = WORDS("stop", "run", "unmerge"),
-	.meanings = WORDS("stop", "merges no more, and keeps what is merged", "run",
+	.meanings = WORDS("stop", "stops merging, and keeps merged pages", "run",
 			  "merges pages that programs have marked", "unmerge",
 			  "stops and undoes all merging"),
 };
@@ -73,7 +72,7 @@ static const struct spec keys = {
 		KEY("khugepaged", &khugepaged,
 		    "The kernel thread that collapses pages into huge pages."),
 		TUNING("ksm", &ksm,
-		       "Merging of equal pages: stop keeps what is merged, unmerge undoes it.",
+		       "Merging of equal pages: stop keeps merged pages, unmerge splits them.",
 		       .attr.absent =
 			       "this kernel was built without CONFIG_KSM: leave the key out, "
 			       "or make it optional",
@@ -87,8 +86,7 @@ static const struct spec keys = {
 								"out, or make it optional",
 						 .file = "/proc/sys/vm/compaction_proactiveness"}),
 		TUNING("zone_reclaim", &spec_bool,
-		       "Whether a NUMA node that is full frees its own pages before it takes "
-		       "another "
+		       "Whether a full NUMA node frees its own pages before it uses another "
 		       "node's.",
 		       .attr.absent =
 			       "this kernel was built without CONFIG_NUMA: leave the key out, "
@@ -123,7 +121,7 @@ static void files(struct strv *ret)
 const struct section section_memory = {
 	.name = "memory",
 	.spec = &keys,
-	.help = "How the kernel treats pages.",
+	.help = "Page management of the kernel.",
 	.class = KEY_SETS,
 	.differs = FAULT_MEMORY_SETTING_DIFFERS,
 	.failed = FAULT_MEMORY_SETTING_FAILED,

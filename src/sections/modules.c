@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * modules: options and blacklist go to /run/modprobe.d from the initramfs, before udev or
- * we load anything in the real root; then each listed module is made live, in list order.
+ * modules: options and blacklist are written to /run/modprobe.d in the initramfs, before udev or
+ * railhead loads a module in the real root. Then each listed module is loaded, in list order.
  */
 #include <string.h>
 
@@ -15,9 +15,9 @@
 #include "sys/module.h"
 
 /*
- * Files of all modprobe.d directories are read sorted by name and the last option wins:
- * systemd's own systemd.conf, say, has "options dummy numdummies=0". The profile's word is
- * to be the last.
+ * The files of all modprobe.d directories are read sorted by name, and the last option wins:
+ * systemd.conf of systemd, for example, has "options dummy numdummies=0". The name begins with zz
+ * so that the profile wins.
  */
 #define CONF "/run/modprobe.d/zz-railhead.conf"
 
@@ -128,7 +128,7 @@ static void emit_load(const struct ynode *load, struct plan *plan)
 		change_on(c, name_of(item), NULL);
 		change_target(c, "%s", name_of(item));
 		change_desired(c, "live");
-		change_lane(c, "modules"); /* one lane: list order */
+		change_lane(c, "modules"); /* one lane keeps the list's order */
 		c->optional = item->kind == YAML_MAP && ynode_bool(item, "optional", false);
 	}
 }
@@ -201,12 +201,12 @@ static void loaded_is_not_blacklisted(struct ruling *r)
 		}
 }
 
-/* Modules that tutorials load and no kernel has. */
+/* Modules that tutorials load and that no kernel has. */
 static const struct {
 	const char *name, *why;
 } no_modules[] = {
-	{"ib_ucm", "the kernel has no such module any more; "
-		   "leave it out (rdma_ucm is another)" TUTORIAL_IB_UCM},
+	{"ib_ucm", "the kernel no longer has this module; leave it out (rdma_ucm is a different "
+		   "module)" TUTORIAL_IB_UCM},
 	{"rpcrdma_core", "no kernel has such a module; write rpcrdma" TUTORIAL_RPCRDMA_CORE},
 	{"dma_buf", "it is built into the kernel, never a module; leave it out" TUTORIAL_DMABUF},
 	{"dmabuf", "it is built into the kernel, never a module; leave it out" TUTORIAL_DMABUF},
@@ -223,7 +223,7 @@ static void modules_exist(struct ruling *r)
 					   name_of(load->items.v[i]), no_modules[j].why);
 }
 
-/* Those of nodes that railhead is for, and each that is near one of them. */
+/* Common modules of nodes that railhead is for, and modules with similar names. */
 /* clang-format off */
 static const char *const usual[] = {
 	"8021q", "amdgpu", "bnxt_en", "bnxt_re", "bonding", "br_netfilter", "bridge", "coretemp",
@@ -248,7 +248,7 @@ static const char *const usual[] = {
 };
 /* clang-format on */
 
-/* Without digits: mlx4_ib is no mlx5_ib that was misspelt. */
+/* Ignores digits: mlx4_ib is not a misspelt mlx5_ib. */
 static bool same_but_digits(const char *a, const char *b)
 {
 	for (;; a++, b++) {
@@ -259,11 +259,11 @@ static bool same_but_digits(const char *a, const char *b)
 	}
 }
 
-/* An optional module is not missed, whatever it is called: here is where an author hears of it. */
+/* Warns of names similar to a common one, because a misspelt optional module is never missed. */
 static void want_usual(struct ruling *r, const struct ynode *at, const char *key, const char *given)
 {
 	cleanup_free char *name = module_sysfs_name(given);
-	size_t changes = strlen(name) < 10 ? 2 : 3; /* fewer than these */
+	size_t changes = strlen(name) < 10 ? 2 : 3; /* names with fewer edits are similar */
 	const char *near = NULL;
 
 	if (strlen(name) < 5 || str_index(name, usual, array_len(usual)) >= 0)
@@ -292,8 +292,8 @@ static const struct {
 	const char *module, *param, *why;
 } no_params[] = {
 	{"nvidia_peermem", "peermem_enabled",
-	 "the module has no such parameter; loading it is what enables it (its parameters are "
-	 "peerdirect_support and persistent_api_support)" TUTORIAL_PEERMEM_ENABLED},
+	 "the module has no such parameter; leave it out, because loading the module suffices (its "
+	 "parameters are peerdirect_support and persistent_api_support)" TUTORIAL_PEERMEM_ENABLED},
 };
 
 static void judge_option(struct ruling *r, const char *module, const struct ynode *param)
@@ -308,8 +308,8 @@ static void judge_option(struct ruling *r, const char *module, const struct ynod
 			rule_error(r, param, key, "%s", no_params[i].why);
 	if (given)
 		rule_error(r, param, key,
-			   "%.80s at %s of kernel_args.set sets this parameter too, and which "
-			   "one holds depends on who loads the module; keep one",
+			   "%.80s at %s of kernel_args.set sets this parameter too, and the "
+			   "program that loads the module decides which value applies; keep one",
 			   given->text, seen(r, given));
 }
 
@@ -334,8 +334,8 @@ static void blacklisted_needs_no_options(struct ruling *r)
 
 			if (names_same(module->text, scalar(black->items.v[j])))
 				rule_warn(r, module, key,
-					  "the module is blacklisted at %s, so its options wait "
-					  "for somebody who loads it by hand",
+					  "the module is blacklisted at %s, so its options apply "
+					  "only when it is loaded by hand",
 					  seen(r, black->items.v[j]));
 		}
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mounts: file systems that are to be mounted, and how.
+ * mounts: file systems to mount.
  *
- * Each is a mount unit below /run, written in the initramfs, so that systemd knows the mount when
- * it starts, its order at shutdown too. No target wants these units: railhead starts them, tmpfs
- * and hugetlbfs in the early stage, disks when devices are there. What comes over the network can't
- * be mounted in a stage that runs before the network: a service of its own goes on trying from when
- * the network is there, for as long as the gate waits.
+ * Each is a mount unit below /run, written in the initramfs, so that systemd knows the mount from
+ * its start, and orders it at shutdown. No target wants these units: railhead starts them, tmpfs
+ * and hugetlbfs in stage early, disks in stage devices. Network file systems cannot be mounted in
+ * these stages, which run before the network: a separate service retries them from when the network
+ * is up, for as long as the gate waits.
  */
 #include "base/mem.h"
 #include "base/str.h"
@@ -17,11 +17,11 @@
 #include "sections/sections.h"
 
 enum {
-	TIMEOUT_S = 30,	  /* of an entry that does not say */
-	MARGIN_MS = 5000, /* systemd gives a mount up first, and says why */
+	TIMEOUT_S = 30,	  /* default of an entry's timeout */
+	MARGIN_MS = 5000, /* systemd times out first, and reports the reason */
 };
 
-/* Mounted by systemd before it reads any unit. */
+/* systemd mounts it before it reads any unit. */
 #define SHM "/dev/shm"
 
 /* --- keys --------------------------------------------------------------------------------- */
@@ -109,22 +109,22 @@ static const struct mount_option option_mode = {
 };
 static const struct mount_option option_proto = {.name = "proto", .types = MOUNT_NFS, .word = true};
 static const struct mount_option option_vers = {.name = "vers", .types = MOUNT_NFS, .word = true};
-/* nfs_show_mount_options() of NFSv4 does not show the usual one */
+/* nfs_show_mount_options() of NFSv4 omits the default port. */
 static const struct mount_option option_port = {.name = "port", .types = MOUNT_NFS, .nfs = 2049};
 
-/* A row for each key; those with an item are options, of the types that it names. */
+/* A row for each key; rows with an item are mount options of the file system types in the item. */
 static const struct spec keys = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {type: nfs, what: \"server:/export\", proto: rdma}",
 	.fields = FIELDS(
 		KEY("type", &fs_type, "File system type, as in fstab(5).", .flags = FIELD_REQUIRED),
 		KEY("what", &source,
-		    "Device or server:/path to mount; not of tmpfs and hugetlbfs."),
+		    "Device or server:/path to mount; tmpfs and hugetlbfs have none."),
 		KEY("options", &further,
-		    "Further mount options; those that are no key here are not verified."),
-		OPTION("pagesize", &spec_page_size, "Page size; default that of the kernel.",
+		    "Further mount options; options without a key here are not verified."),
+		OPTION("pagesize", &spec_page_size, "Page size; default: the kernel's default.",
 		       MOUNT_HUGETLBFS),
-		OPTION("size", &bytes, "Most memory that the files may take.", MEMORY),
+		OPTION("size", &bytes, "Highest amount of memory that the files may use.", MEMORY),
 		OPTION("min_size", &bytes,
 		       "Memory that is reserved when the file system is mounted.", MOUNT_HUGETLBFS),
 		OPTION("uid", &id, "Owner of the root directory; default 0.", MEMORY),
@@ -137,7 +137,8 @@ static const struct spec keys = {
 		    .item = &option_proto),
 		KEY("port", &port_number, "Port of the NFS server; default 20049 with proto: rdma.",
 		    .item = &option_port),
-		KEY("vers", &version, "Version of NFS; default the highest that both have.",
+		KEY("vers", &version,
+		    "Version of NFS; default the highest that client and server support.",
 		    .item = &option_vers),
 		OPTION("nconnect", A_NUMBER_OF("connections", 1, 16),
 		       "Connections to the NFS server.", MOUNT_NFS),
@@ -146,9 +147,8 @@ static const struct spec keys = {
 		OPTION("wsize", &block,
 		       "Largest NFS write; the server may grant less, which fails.", MOUNT_NFS),
 		KEY("optional", &spec_bool,
-		    "Whether the mount may be missing (one that is there is compared all the "
-		    "same); default "
-		    "false.",
+		    "Whether the mount may be missing (an existing mount is compared in any case); "
+		    "default false.",
 		    .class = KEY_GOVERNS),
 		KEY("timeout", &timeout,
 		    "Time that one attempt may take, and that the gate waits for a mount; default "
@@ -180,7 +180,7 @@ static unsigned int timeout_ms(const struct ynode *mount)
 	return (unsigned int)(ynode_number_of(mount, "timeout", TIMEOUT_S * SECOND) / 1000);
 }
 
-/* systemd expands % in these. */
+/* Escapes %, which systemd expands. */
 static void add_setting(struct str *text, const char *name, const char *value)
 {
 	str_addf(text, "%s=", name);
@@ -192,8 +192,8 @@ static void add_setting(struct str *text, const char *name, const char *value)
 #define NETWORK "network-online.target remote-fs-pre.target"
 
 /*
- * Without default dependencies: those have local-fs.target wait for the mount, and a mount that is
- * late, or fails, is railhead's to report and not a reason for a boot to stop.
+ * No default dependencies, because local-fs.target would wait for the mount: railhead reports a
+ * late or failed mount, which must not stop the boot.
  */
 static char *unit_text(const struct section_ctx *ctx, const char *path, const struct ynode *mount)
 {
@@ -214,7 +214,7 @@ static char *unit_text(const struct section_ctx *ctx, const char *path, const st
 	add_setting(&text, "Where", path);
 	add_setting(&text, "Type", ynode_text(mount, "type", ""));
 	mount_add_options(&keys, mount, &options);
-	if (network) /* else mount.nfs goes on by itself for two minutes */
+	if (network) /* otherwise mount.nfs retries for two minutes */
 		str_addf(&options, "%sretry=0", options.len ? "," : "");
 	if (options.len)
 		add_setting(&text, "Options", options.s);
@@ -222,7 +222,9 @@ static char *unit_text(const struct section_ctx *ctx, const char *path, const st
 	return str_take(&text);
 }
 
-/* Type=exec: a start job that lasts as long as the loop would keep the boot from ending. */
+/*
+ * Type=exec: the start job must not last as long as the loop, because the boot would wait for it.
+ */
 static char *retry_text(const struct section_ctx *ctx, const char *path, const struct ynode *mount)
 {
 	const struct ynode *gate = profile_section(ctx->profile, "gate");
@@ -297,17 +299,17 @@ static int emit(const struct section_ctx *ctx, const struct ynode *node, struct 
 
 /* --- rules -------------------------------------------------------------------------------- */
 
-/* Directories that the system itself lives in. */
+/* Directories that the system needs. */
 static const struct {
 	const char *dir;
-	bool below; /* nothing below it either */
+	bool below; /* also everything below */
 } system_dirs[] = {
 	{"/proc", true},   {"/sys", true},   {"/dev", true},  {"/boot", true},	{"/etc", true},
 	{"/run", false},   {"/usr", false},  {"/bin", false}, {"/sbin", false}, {"/lib", false},
 	{"/lib64", false}, {"/root", false}, {"/var", false}, {"/tmp", false},
 };
 
-/* /dev/shm, /tmp and /run are tmpfs as it is; hugetlbfs has its place below /dev. */
+/* /dev/shm and /tmp may be tmpfs anyway; hugetlbfs belongs below /dev/hugepages. */
 static bool has_its_place(const char *path, enum mount_type type)
 {
 	if (type == MOUNT_HUGETLBFS)
@@ -323,8 +325,8 @@ static void judge_point(struct ruling *r, const struct ynode *point, const struc
 
 	if (point->text[strspn(point->text, good)])
 		rule_error(r, point, key,
-			   "'%c' can't be in the path of a mount unit; letters, digits and / . _ + "
-			   ", : @ ~ - can",
+			   "'%c' is not allowed in the path of a mount unit; use letters, digits "
+			   "and / . _ + , : @ ~ -",
 			   point->text[strspn(point->text, good)]);
 	for (size_t i = 0; i < array_len(system_dirs); i++) {
 		const char *dir = system_dirs[i].dir;
@@ -335,7 +337,7 @@ static void judge_point(struct ruling *r, const struct ynode *point, const struc
 			continue;
 		if (!point->text[len] || (system_dirs[i].below && point->text[len] == '/'))
 			rule_error(r, point, key,
-				   "the system itself lives in %s, and this would hide it; mount "
+				   "the system uses %s, and this mount would hide it; mount "
 				   "elsewhere, such as below /mnt",
 				   dir);
 	}
@@ -346,7 +348,7 @@ static bool has_option(const struct ynode *mount, const char *word)
 	return commas_have(ynode_text(mount, "options", ""), word);
 }
 
-/* Whether the options have that key too, "rsize" of "rsize=65536". */
+/* Whether the options have that key, such as "rsize" in "rsize=65536". */
 static bool options_name(const struct ynode *mount, const char *key)
 {
 	size_t len;
@@ -368,7 +370,7 @@ static void judge_options(struct ruling *r, const struct ynode *mount, const cha
 		cleanup_free char *at = xasprintf("%s.%s", key, f->name);
 
 		if (value && !(o->types & type_of(mount)))
-			rule_error(r, value, at, "a key of %s, and the type is %.40s",
+			rule_error(r, value, at, "only for %s, and the type is %.40s; leave it out",
 				   names[o->types], ynode_text(mount, "type", ""));
 		else if (value && options_name(mount, o->name))
 			rule_error(r, value, at, "options (at %s) has %s too; leave it out there",
@@ -383,7 +385,8 @@ static void judge_rdma(struct ruling *r, const struct ynode *mount, const char *
 	uint64_t n = 0;
 
 	if (rdma && type_of(mount) != MOUNT_NFS && options)
-		rule_error(r, options, key, "proto=rdma is an option of nfs, and the type is %.40s",
+		rule_error(r, options, key,
+			   "proto=rdma is only for nfs, and the type is %.40s; leave it out",
 			   ynode_text(mount, "type", ""));
 	if (!rdma && ((ynode_number(port, &n) && n == 20049) || has_option(mount, "port=20049")))
 		rule_error(
@@ -401,26 +404,25 @@ static bool names_disk(const char *what)
 static void judge_source(struct ruling *r, const struct ynode *mount, const char *key)
 {
 	const struct ynode *what = ynode_get(mount, "what");
-	const char *path = strstr(scalar(what), ":/"); /* behind [fe80::1], too */
+	const char *path = strstr(scalar(what), ":/"); /* also after [fe80::1] */
 	cleanup_free char *at = xasprintf("%s.what", key);
 
 	if (type_of(mount) & MEMORY && what)
 		rule_error(r, what, at, "%.40s has no source; leave what: out",
 			   ynode_text(mount, "type", ""));
 	else if (!(type_of(mount) & MEMORY) && !what)
-		rule_error(r, mount, at, "missing; what must be mounted?");
+		rule_error(r, mount, at, "missing; write the device or server:/path to mount");
 	else if (type_of(mount) == MOUNT_NFS && *scalar(what) && (!path || path == what->text))
 		rule_error(r, what, at, "nfs mounts a server's directory; write server:/path");
 	else if (type_of(mount) == MOUNT_DISK && *scalar(what) && !names_disk(what->text))
-		rule_error(
-			r, what, at,
-			"not a disk: /dev/..., UUID=, LABEL=, PARTUUID= or PARTLABEL=; other file "
-			"systems of the network than nfs are for fstab(5)");
+		rule_error(r, what, at,
+			   "not a disk (/dev/..., UUID=, LABEL=, PARTUUID= or PARTLABEL=); put "
+			   "network file systems other than nfs into fstab(5)");
 	if (*scalar(what) && what->text[strlen(what->text) - 1] == '\\')
-		rule_error(r, what, at, "a backslash at the end");
+		rule_error(r, what, at, "ends with a backslash; remove it");
 }
 
-/* Of whole pages, or the kernel rounds down; and there must be a pool of them. */
+/* Sizes must be whole pages, because the kernel rounds down; a pool of such pages must exist. */
 static void judge_pages(struct ruling *r, const struct ynode *mount, const char *key)
 {
 	static const char *const sizes[] = {"size", "min_size"};
@@ -436,7 +438,8 @@ static void judge_pages(struct ruling *r, const struct ynode *mount, const char 
 		uint64_t v = 0;
 
 		if (ynode_number(value, &v) && v % page)
-			rule_error(r, value, at, "not a multiple of the page size, %s",
+			rule_error(r, value, at,
+				   "not a multiple of the page size; write a multiple of %s",
 				   ynode_text(mount, "pagesize", huge ? "2M" : "4K"));
 	}
 	if (ynode_number(ynode_get(mount, "size"), &size) &&
@@ -450,7 +453,10 @@ static void judge_pages(struct ruling *r, const struct ynode *mount, const char 
 			  ynode_text(mount, "pagesize", ""));
 }
 
-/* Mounted by systemd with its own: a remount leaves these as they are (shmem_reconfigure()). */
+/*
+ * systemd mounts it with its own options, and a remount does not change these
+ * (shmem_reconfigure()).
+ */
 static void judge_shm(struct ruling *r, const struct ynode *point, const struct ynode *mount,
 		      const char *key)
 {
@@ -467,7 +473,10 @@ static int rank_of(const struct ynode *mount)
 	return type_of(mount) & MEMORY ? 0 : type_of(mount) == MOUNT_DISK ? 1 : 2;
 }
 
-/* systemd mounts what lies above first, and that comes in a later stage, or with the network. */
+/*
+ * systemd would mount the directory above first, which is mounted in a later stage or with the
+ * network.
+ */
 static void judge_above(struct ruling *r, const struct ynode *all, size_t i, const char *key)
 {
 	const char *path = all->keys.v[i]->text;

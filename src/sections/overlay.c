@@ -29,13 +29,13 @@ void overlay_functions(const struct section_ctx *ctx, const struct ynode *sectio
 {
 	const struct pci_functions *functions = node_functions(ctx->node);
 
-	/* They are sorted by address, so that ids come in a stable order. */
+	/* sorted by address, so that ids have a stable order */
 	for (size_t i = 0; i < functions->n; i++)
 		if (wanted_by(ctx, section, &functions->v[i]))
 			vec_push(ret, &functions->v[i]);
 }
 
-/* How many `in:` lead up from a set: the deeper one is the narrower. */
+/* The number of `in:` above a set; a deeper set is narrower. */
 static int depth_of(const struct section_ctx *ctx, const struct device_set *set)
 {
 	int depth = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sections that speak of device sets: what holds for one PCI function. */
+/* For sections that name device sets: the values that apply to one PCI function. */
 #pragma once
 
 #include "sections/sections.h"
 
-/* The functions that any set named in the section has, once each, by address. */
+/* The functions of all sets named in the section, each once, sorted by address. */
 struct fn_list {
 	const struct pci_fn **v;
 	size_t n;
@@ -14,13 +14,15 @@ void overlay_functions(const struct section_ctx *ctx, const struct ynode *sectio
 		       struct fn_list *ret);
 
 /*
- * The value of a key ("vfs", "vf.driver") for fn: from the narrowest of the section's sets
- * that has fn and the key; NULL if none has it.
+ * The value of a key ("vfs", "vf.driver") for fn, from the narrowest set of the section that has fn
+ * and the key; NULL: no set has both.
  */
 const struct ynode *overlay_value(const struct section_ctx *ctx, const struct ynode *section,
 				  const struct pci_fn *fn, const char *path);
 
-/* Calls emit with each key of a set, of each of those functions, that has a value for it. */
+/*
+ * Calls emit for each of these functions and each key of a set that has a value for the function.
+ */
 void overlay_each_key(const struct section_ctx *ctx, const struct ynode *section,
 		      const struct field *keys,
 		      void (*emit)(const struct section_ctx *ctx, const struct ynode *section,
@@ -28,25 +30,24 @@ void overlay_each_key(const struct section_ctx *ctx, const struct ynode *section
 				   const struct ynode *value, struct plan *plan),
 		      struct plan *plan);
 
-/* The keys of the map at that path that any of those sets has for fn, once each; appends. */
+/* Appends the keys, each once, that these sets have for fn in the map at path. */
 void overlay_keys(const struct section_ctx *ctx, const struct ynode *section,
 		  const struct pci_fn *fn, const char *path, struct strv *ret);
 
 /*
- * Whether the driver or kernel may lack a key for fn, "mtu" or "dcqcn.np.cnp_dscp", and what
- * becomes of a later change: by `optional`, true or a list with the key's first word, and by
- * `on_drift`, each of the section's narrowest set that says it. Fills optional and drift_warns of
- * c.
+ * Fills c->optional and c->drift_warns for a key of fn, such as "mtu" or "dcqcn.np.cnp_dscp": from
+ * `optional` (true, or a list with the key's first word) and `on_drift`, each of the narrowest set
+ * of the section that has it.
  */
 void overlay_govern(const struct section_ctx *ctx, const struct ynode *section,
 		    const struct pci_fn *fn, const char *path, struct change *c);
 
-/* Whether said, true or a list, has the first word of a path; NULL has none. */
+/* Whether said, true or a list, includes the first word of path; false for NULL. */
 bool overlay_names_key(const struct ynode *said, const char *path);
 
-/* The keys for that, the last of a set's keys: OPTIONAL_KEYS(optional, "mtu", "rings"); */
+/* The governing keys, the last keys of a set: OPTIONAL_KEYS(optional, "mtu", "rings"); */
 #define OPTIONAL_KEYS(table, ...) OPTIONAL_KEYS_OF("set", table, __VA_ARGS__)
 #define GOVERNING_KEYS(table) GOVERNING_KEYS_OF("set", "driver or kernel", table)
 
-/* How many VFs the profile's sriov section wants on fn; 0 if it says nothing of it. */
+/* The number of VFs that section sriov wants on fn; 0 without one. */
 unsigned int overlay_vfs(const struct section_ctx *ctx, const struct pci_fn *fn);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pairs: each NIC is to have a GPU of its own, and near. Topology, so the section judges it itself.
+/*
+ * pairs: each NIC must have a GPU of its own nearby. This is topology, so the section judges it
+ * itself.
  */
 #include <string.h>
 
@@ -22,45 +24,45 @@ static const struct spec nearness = {
 };
 /* In the order of enum p2p_wish. */
 static const struct spec p2p_wish = {
-	.what = "a way between NIC and GPU",
+	.what = "a path between NIC and GPU",
 	.check = value_word,
 	.words = WORDS("direct", "translated", "isolated"),
 	.meanings =
-		WORDS("direct", "straight, by the bridges between: for containers and bare metal",
-		      "translated", "straight, once the IOMMU has translated addresses (ATS)",
-		      "isolated", "up to the root and through the IOMMU: for VMs"),
+		WORDS("direct",
+		      "directly through the bridges between them: for containers and bare metal",
+		      "translated", "directly, once the IOMMU has translated addresses (ATS)",
+		      "isolated", "through the root complex and the IOMMU: for VMs"),
 };
 static const struct spec acs_mode = {
 	.what = "a way to treat ACS",
 	.check = value_word,
 	.words = WORDS("judge", "set"),
-	.meanings = WORDS("judge", "ACS is looked at and never set", "set",
+	.meanings = WORDS("judge", "ACS is checked and never set", "set",
 			  "a kernel argument sets ACS, in a trial boot"),
 };
 static const struct spec keys = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {nics: rails, gpus: gpus, within: pcie_switch}",
-	.fields =
-		FIELDS(KEY("nics", &spec_set_name, "Set of NICs.", .flags = FIELD_REQUIRED,
-			   .class = KEY_SELECTS),
-		       KEY("gpus", &spec_set_name, "Set of GPUs.", .flags = FIELD_REQUIRED,
-			   .class = KEY_SELECTS),
-		       KEY("within", &nearness,
-			   "Distance within which each NIC must have a GPU of its own.",
-			   .flags = FIELD_REQUIRED),
-		       KEY("p2p", &p2p_wish,
-			   "How traffic between each NIC and its GPU is to go: straight, straight "
-			   "once the IOMMU has translated it, or through the IOMMU; default: not "
-			   "judged."),
-		       KEY("acs", &acs_mode,
-			   "Whether a kernel argument sets ACS of the bridges on the way as p2p "
-			   "wants, or ACS is only judged; default: judge.",
-			   .class = KEY_SETS)),
+	.fields = FIELDS(
+		KEY("nics", &spec_set_name, "Set of NICs.", .flags = FIELD_REQUIRED,
+		    .class = KEY_SELECTS),
+		KEY("gpus", &spec_set_name, "Set of GPUs.", .flags = FIELD_REQUIRED,
+		    .class = KEY_SELECTS),
+		KEY("within", &nearness,
+		    "Distance within which each NIC must have a GPU of its own.",
+		    .flags = FIELD_REQUIRED),
+		KEY("p2p", &p2p_wish,
+		    "Path that traffic between each NIC and its GPU must take: direct, direct once "
+		    "the IOMMU has translated it, or through the IOMMU; default: not judged."),
+		KEY("acs", &acs_mode,
+		    "Whether a kernel argument sets the ACS of the bridges on the path as p2p "
+		    "requires, or ACS is only judged; default: judge.",
+		    .class = KEY_SETS)),
 };
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-/* Whose own a GPU is, or NULL. */
+/* The NIC that the GPU is paired with, or NULL. */
 static const struct pci_fn *owner_of(const struct pairs *pairs, const struct pci_fn *gpu)
 {
 	for (size_t i = 0; i < pairs->n; i++)
@@ -83,9 +85,8 @@ static char *remedy(const struct pairs *pairs, const struct pair *p, const char 
 	if (owner && owner != p->nic)
 		str_addf(&text, ", which goes with %s", owner->addr);
 	if (!p->mover)
-		str_add(&text,
-			", as seen from the NIC: data may go by a Data Direct function, and a "
-			"VPD that can't be read hides whose it is (run it as root)");
+		str_add(&text, ", as seen from the NIC: a Data Direct function may move its data, "
+			       "and the VPD that would tell cannot be read (run as root)");
 	str_add(&text, "; see which slots the cards are in, and `railhead survey` for all pairs");
 	return str_take(&text);
 }
@@ -141,9 +142,9 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	struct pairs pairs = {0};
 
 	(void)err;
-	if (!nics || !gpus || !within) /* the profile's check has refused it */
+	if (!nics || !gpus || !within) /* check has rejected the profile */
 		return 0;
-	if (!gpus->fn.n && device_set_holds(gpus)) /* its expect lets it be absent */
+	if (!gpus->fn.n && device_set_holds(gpus)) /* its expect: allows an empty set */
 		return 0;
 	pairs_find(ctx->root, ctx->node, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n, &pairs);
 	for (size_t i = 0; i < pairs.n; i++) {
@@ -165,7 +166,7 @@ static void pairs_are_of_two(struct ruling *r)
 		rule_error(r, gpus, "pairs.gpus", "nics: names the same set; name the GPUs' set");
 }
 
-/* Two root ports are joined by the root complex alone. */
+/* Only the root complex joins two root ports. */
 static void straight_needs_a_bridge(struct ruling *r)
 {
 	const struct ynode *pairs = section(r, "pairs"), *p2p = ynode_get(pairs, "p2p");
@@ -174,7 +175,7 @@ static void straight_needs_a_bridge(struct ruling *r)
 	    !(text_is(pairs, "p2p", "direct") || text_is(pairs, "p2p", "translated")))
 		return;
 	rule_error(r, p2p, "pairs.p2p",
-		   "%s: only a bridge above both can send traffic straight, and within: numa_node "
+		   "%s: only a bridge above both can send traffic directly, and within: numa_node "
 		   "accepts pairs without one; write within: pcie_switch, or p2p: isolated",
 		   p2p->text);
 }
@@ -192,7 +193,7 @@ static void isolation_needs_an_iommu(struct ruling *r)
 		   p2p->text, seen(r, iommu));
 }
 
-/* Whether an argument of the profile sets bits of ACS. */
+/* Whether a kernel argument of the profile sets ACS bits. */
 static bool sets_acs(struct ruling *r)
 {
 	const struct ynode *set = set_list(r);
@@ -209,8 +210,8 @@ static bool sets_acs(struct ruling *r)
 
 /*
  * With an IOMMU the kernel sets source validation, redirects and upstream forwarding on each port
- * that has them (pci_request_acs() of drivers/iommu/intel/dmar.c and drivers/iommu/amd/init.c,
- * pci_std_enable_acs() of drivers/pci/pci.c), also where iommu=pt lets DMA through untranslated.
+ * that supports them (pci_request_acs() of drivers/iommu/intel/dmar.c and drivers/iommu/amd/init.c,
+ * pci_std_enable_acs() of drivers/pci/pci.c), even where iommu=pt passes DMA through untranslated.
  */
 static void an_iommu_redirects(struct ruling *r)
 {
@@ -227,7 +228,7 @@ static void an_iommu_redirects(struct ruling *r)
 		  scalar(iommu), seen(r, iommu));
 }
 
-/* Ports that redirect nothing isolate nothing (REQ_ACS_FLAGS in drivers/iommu/iommu.c). */
+/* Ports that do not redirect do not isolate (REQ_ACS_FLAGS in drivers/iommu/iommu.c). */
 static void straight_shares_groups(struct ruling *r)
 {
 	const struct ynode *pairs = section(r, "pairs");
@@ -253,7 +254,10 @@ static void straight_shares_groups(struct ruling *r)
 	}
 }
 
-/* A function that is lost must not change the arguments, and so reboot the node. */
+/*
+ * The set needs an exact or minimum size, because a lost function must not change the arguments and
+ * so reboot the node.
+ */
 static void set_is_counted(struct ruling *r, const struct ynode *pairs, const char *key)
 {
 	const char *name = ynode_text(pairs, key, "");
@@ -261,9 +265,8 @@ static void set_is_counted(struct ruling *r, const struct ynode *pairs, const ch
 
 	if (set && set->expect < 0)
 		rule_error(r, ynode_get(pairs, "acs"), "pairs.acs",
-			   "set: depends on all %s being there; write how many in "
-			   "devices.%s.expect",
-			   key, name);
+			   "set: requires a known number of %s; write it in devices.%s.expect", key,
+			   name);
 }
 
 static void setting_acs_needs(struct ruling *r)
@@ -274,13 +277,12 @@ static void setting_acs_needs(struct ruling *r)
 		return;
 	if (!ynode_get(pairs, "p2p"))
 		rule_error(r, acs, "pairs.acs",
-			   "set: p2p says how, and is missing; write p2p: direct, translated or "
-			   "isolated");
+			   "set: p2p is missing, which selects the ACS bits; write p2p: direct, "
+			   "translated or isolated");
 	if (sets_acs(r))
-		rule_error(
-			r, acs, "pairs.acs",
-			"set: kernel_args.set has an argument for ACS, too, and the kernel takes "
-			"the last one alone; drop one of the two");
+		rule_error(r, acs, "pairs.acs",
+			   "set: kernel_args.set has an argument for ACS, too, and the kernel uses "
+			   "only the last; drop one of the two");
 	set_is_counted(r, pairs, "nics");
 	set_is_counted(r, pairs, "gpus");
 }
@@ -298,7 +300,7 @@ static const struct rule rules[] = {
 const struct section section_pairs = {
 	.name = "pairs",
 	.spec = &keys,
-	.help = "NICs and the GPUs that they must be near to.",
+	.help = "NICs, and the GPUs that must be near them.",
 	.class = KEY_JUDGES,
 	.differs = FAULT_PCI_PAIRS,
 	.failed = FAULT_PCI_PAIRS,

@@ -14,7 +14,7 @@
 #include "sections/want_arg.h"
 #include "sys/pci_express.h"
 
-/* What an IOMMU has the kernel set: pci_std_enable_acs() of drivers/pci/pci.c. */
+/* The bits that the kernel sets with an IOMMU: pci_std_enable_acs() of drivers/pci/pci.c. */
 enum {
 	ISOLATED = PCI_ACS_CTRL_VALID | PCI_ACS_CTRL_REQ_RED | PCI_ACS_CTRL_CMPLT_RED |
 		   PCI_ACS_CTRL_FORWARD,
@@ -64,9 +64,9 @@ static void add_data_direct(struct job *job, const struct strv *mover, const str
 }
 
 /*
- * Straight traffic turns round below the bridge that is above both. What the IOMMU has translated
- * does so at the highest port that is above the NIC alone; there and at all others the kernel has
- * set the rest by itself, as `translated` wants an IOMMU.
+ * Direct traffic turns around below the bridge common to both. Traffic translated by the IOMMU
+ * turns around at the highest port that is only above the NIC. `translated` requires an IOMMU, so
+ * the kernel has set the other bits of that port, and all bits of the other ports.
  */
 static int add_pair(struct job *job, const struct pair *p, struct err *err)
 {
@@ -120,18 +120,16 @@ static int want_argument(struct job *job, const struct pairs *pairs, const struc
 	int r = 0;
 
 	if (!job->bits && (job->wish != P2P_WISH_DIRECT || data_direct))
-		return err_set(
-			err, -EOPNOTSUPP,
-			"acs: set: Linux %s has no pci=config_acs=, which %u:%u needs for all "
-			"but p2p: direct without Data Direct; take Linux 6.11, or leave ACS to the "
-			"kernel and the BIOS (acs: judge)",
-			job->ctx->node->kernel, acs->at.line, acs->at.col);
+		return err_set(err, -EOPNOTSUPP,
+			       "acs: set: Linux %s has no pci=config_acs=, which %u:%u needs for "
+			       "every setting except p2p: direct without Data Direct; use Linux "
+			       "6.11, or leave ACS to the kernel and the BIOS (acs: judge)",
+			       job->ctx->node->kernel, acs->at.line, acs->at.col);
 	if (data_direct && job->wish == P2P_WISH_TRANSLATED)
-		return err_set(
-			err, -EOPNOTSUPP,
-			"acs: set: NICs of this node move data by Data Direct functions, for "
-			"which no ACS is known that is both checked by the IOMMU and straight; "
-			"write p2p: direct or isolated");
+		return err_set(err, -EOPNOTSUPP,
+			       "acs: set: NICs of this node move data by Data Direct functions, "
+			       "and no ACS bits are known for direct traffic that the IOMMU "
+			       "checks; write p2p: direct or isolated");
 	for (size_t i = 0; r == 0 && i < pairs->n; i++)
 		r = add_pair(job, &pairs->v[i], err);
 	if (r < 0 || !job->value.len)
@@ -141,7 +139,7 @@ static int want_argument(struct job *job, const struct pairs *pairs, const struc
 	return 0;
 }
 
-/* With a NIC, a GPU or a VPD lost, or not there yet, the next boot gets what this one has. */
+/* While a NIC, a GPU or a VPD is missing, the next boot keeps the argument of this boot. */
 static void keep_present(const struct section_ctx *ctx, const struct ynode *acs,
 			 struct kargs *wanted)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pcie: what config space of a function is to hold. The payload's size is a matter of the whole
- * path and the kernel's: it is judged, never set.
+ * pcie: settings in a function's config space. The payload size depends on the whole path and
+ * belongs to the kernel, so it is judged and never set.
  */
 #include <pci/pci.h>
 
@@ -14,7 +14,7 @@
 #include "profile/rules.h"
 #include "sections/overlay.h"
 
-/* Where each stands is its code in the registers. */
+/* The index of a word is its code in the registers. */
 static const struct spec size = {
 	.what = "a payload size in bytes",
 	.unit = "bytes",
@@ -34,7 +34,7 @@ static const struct spec aspm = {
 
 OPTIONAL_KEYS(optional, "max_read_request", "relaxed_ordering", "aspm");
 
-/* A row for each key: what it is, then where the function has it. */
+/* A row for each key, with its place in the function. */
 static const struct spec keys = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {max_read_request: 4096}",
@@ -47,7 +47,7 @@ static const struct spec keys = {
 			 SETTING("aspm", &aspm,
 				 "Power saving states of the link above the function.", &pci_aspm),
 			 KEY("max_payload", &size,
-			     "Payload size that the function must at least have.",
+			     "Smallest payload size that the function must have.",
 			     .class = KEY_JUDGES),
 			 GOVERNING_KEYS(optional)),
 };
@@ -125,7 +125,7 @@ static void kernel_leaves_the_sizes(struct ruling *r, const struct selector *s,
 	if (tree_get(view, "pcie.max_read_request") && pci_says(pci, "pcie_bus_perf"))
 		set_error(r, s, view, "pcie.max_read_request",
 			  "pcie_bus_perf of %.80s (at %s) lowers it to the payload's size; drop "
-			  "that one",
+			  "pcie_bus_perf",
 			  pci->text, seen(r, pci));
 	if (payload && payload->value.number && pci_says(pci, "pcie_bus_peer2peer"))
 		set_error(r, s, view, "pcie.max_payload",

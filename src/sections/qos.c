@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * qos: what is lossless and how congestion is met, of each function of a set. In one lane, in the
- * order that the settings need, which is that of the rows: who decides, buffers and classes, PFC,
- * trust, DCQCN's parameters and then DCQCN itself, and last what RDMA asks the network for.
- * Facts: IEEE 802.1Q (ETS, PFC), the kernel's dcbnl and
- * drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c. Where the firmware knows better than a range
- * (DCQCN) it refuses, and its words are passed on.
+ * qos: lossless classes and congestion control of each function of a set. All changes of a function
+ * are in one lane, in the order of the rows, which the settings need: DCBX, buffers and classes,
+ * PFC, trust, DCQCN's parameters, DCQCN itself, and last the marks of RDMA's packets. Sources: IEEE
+ * 802.1Q (ETS, PFC), the kernel's dcbnl and drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c. The
+ * firmware may reject values within a range (DCQCN); its message is passed on.
  */
 #include <string.h>
 
@@ -50,7 +49,7 @@ static const struct spec scheduling = {
 	.words = dcb_scheduling_words,
 	.meanings = WORDS("ets", "its share of the bandwidth, ets.bandwidth", "strict",
 			  "before all classes with a lower number", "vendor",
-			  "as the NIC's maker likes"),
+			  "as the NIC's vendor defines it"),
 };
 static const struct spec class_scheduling = {
 	.kind = SPEC_MAP_OF,
@@ -120,7 +119,7 @@ static const struct spec buffers = {
 			 KEY("priorities", &prio_to_buffer, "Receive buffer of each priority.",
 			     .item = &dcb_buffer_priorities)),
 };
-/* mlx5 takes what is below 1000 for metres and leaves the rest alone (en_dcbnl.c). */
+/* mlx5 treats values below 1000 as metres and ignores the rest (en_dcbnl.c). */
 static const struct spec cable_length = {
 	.what = "a cable's length such as 5m",
 	.check = value_metres,
@@ -160,7 +159,7 @@ static const struct spec trust = {
 
 /* --- RDMA ------------------------------------------------------------------------------------- */
 
-/* The whole byte, ECN bits included: DSCP 26 with ECT(0) is 106. */
+/* The whole byte, with the ECN bits: DSCP 26 with ECT(0) is 106. */
 static const struct spec tos = {
 	.what = "a ToS byte",
 	.check = value_int,
@@ -189,7 +188,7 @@ static const struct spec rate = {
 
 /*
  * A parameter of DCQCN: keys are DOCA-OFED's names, inbox is the file of the kernel's own mlx5.
- * Files count in microseconds, percent and Mb/s. Where a range is not published it is the field's.
+ * Files are in microseconds, percent and Mb/s. Where no range is published it is the field's range.
  */
 #define PARAM(side, key, of, help, inbox, ...)                                            \
 	KEY(key, of, help,                                                                \
@@ -203,8 +202,10 @@ static const struct spec np = {
 	.what = "a map such as {cnp_dscp: 48}",
 	.fields = FIELDS(PARAM("np", "cnp_dscp", &dscp, "DSCP of congestion notification packets.",
 			       "np_cnp_dscp", .file[CC_BNXT].name = "cnp_dscp"),
-			 /* Writing it makes np_cnp_prio_mode 0, with which it counts
-			  * (mlx5_ib_set_cc_params()). */
+			 /*
+			  * Writing it sets np_cnp_prio_mode to 0, which puts it into effect
+			  * (mlx5_ib_set_cc_params()).
+			  */
 			 PARAM("np", "cnp_802p_prio", &prio,
 			       "VLAN priority of congestion notification packets.", "np_cnp_prio",
 			       .file[CC_INBOX].guard = "np_cnp_prio_mode",
@@ -271,9 +272,9 @@ OPTIONAL_KEYS(optional, "buffers", "ets", "cable_length", "pfc", "dscp_map", "tr
 	      "roce_tos", "traffic_class");
 
 /*
- * A row with an item is one change and one message; a map without one has such rows. trust comes
- * after dscp_map: with the first entry of that, most drivers trust DSCPs and need no more. The
- * thresholds of a lossless buffer follow from cable_length, which comes before pfc.
+ * A row with an item is one change and one message; a map without an item contains such rows. trust
+ * comes after dscp_map, because most drivers trust DSCPs from the map's first entry on.
+ * cable_length comes before pfc, because it determines the thresholds of a lossless buffer.
  */
 static const struct spec keys = {
 	.kind = SPEC_MAP,
@@ -285,12 +286,12 @@ static const struct spec keys = {
 		    "Length of the cable, from which mlx5 computes the headroom of a lossless "
 		    "buffer.",
 		    .item = &dcb_cable_length),
-		KEY("pfc", &prio_list, "Priorities that are lossless (PFC); no others are.",
+		KEY("pfc", &prio_list, "Lossless priorities (PFC); all other priorities are lossy.",
 		    .item = &dcb_pfc),
 		KEY("dscp_map", &dscp_map,
 		    "Priority of each DSCP; DSCPs that are not named keep theirs.",
 		    .item = &dcb_dscp_map),
-		KEY("trust", &trust, "Field that the priority of a packet is taken from.",
+		KEY("trust", &trust, "Packet field that determines the priority.",
 		    .item = &dcb_trust),
 		KEY("dcqcn", &dcqcn, "Congestion control of RoCE."),
 		KEY("roce_tos", &tos,
@@ -317,7 +318,10 @@ static const struct ynode *value_of(const struct port *p, const char *path)
 	return overlay_value(p->ctx, p->section, p->fn, path);
 }
 
-/* "dcqcn/np/cnp_dscp" of what kind roce has: "dcqcn:ADDR/np/cnp_dscp"; "roce_tos": "tos:ADDR" */
+/*
+ * The target of a path: "dcqcn/np/cnp_dscp" of kind roce is "dcqcn:ADDR/np/cnp_dscp", "roce_tos" is
+ * "tos:ADDR".
+ */
 static void name_target(struct change *c, const char *addr, const char *path)
 {
 	const char *own = str_starts(path, "roce_") ? path + strlen("roce_") : path;
@@ -342,7 +346,7 @@ static struct change *add(const struct port *p, const char *key, const char *pat
 	name_target(c, addr, path);
 	change_lane(c, "%s", addr);
 	if (item->kind == &kind_netlink)
-		c->parallel = 1; /* rtnl is one: see link.c */
+		c->parallel = 1; /* rtnl is one lock: see link.c */
 	return c;
 }
 
@@ -374,7 +378,7 @@ static bool is_about(const struct ynode *key, unsigned int index)
 	return several ? cpus_has(several, index) : ynode_number(key, &number) && number == index;
 }
 
-/* Those of a map, or the items of a list, by priority, class, buffer or DSCP. */
+/* Adds the entries of a map or list, sorted by priority, class, buffer or DSCP. */
 static void add_entries(struct change *c, const char *name, const void *table,
 			const struct ynode *of)
 {
@@ -419,7 +423,7 @@ static struct change *emit_value(const struct port *p, const struct field *row, 
 	return c;
 }
 
-/* bnxt_en does not look at a packet's own mark for RoCE: it is told the one lossless priority. */
+/* bnxt_en ignores the packet's own mark for RoCE, so it needs the one lossless priority. */
 static void emit_roce_priority(const struct port *p)
 {
 	const struct ynode *pfc = value_of(p, "pfc");
@@ -460,7 +464,7 @@ static bool is_dcb(const struct field *row)
 	return item && item->kind == &kind_netlink;
 }
 
-/* Where the first of DCB's keys stands, among those of one file; NULL: DCB is left alone. */
+/* The DCB key that comes first in its file; NULL: no DCB key. */
 static const struct ynode *dcb_of(const struct port *p)
 {
 	const struct ynode *first = NULL;
@@ -482,7 +486,7 @@ static void emit_dcbx(const struct port *p, const struct ynode *at)
 	item_desired(add(p, "dcbx", "dcbx", &dcb_dcbx.sort, at));
 }
 
-/* A program that may have a word of its own harms nothing by being there: see what is read. */
+/* Optional, because lldpad may run without changing these ports; the settings are read back. */
 static void emit_lldpad(const struct ynode *at, struct plan *plan)
 {
 	struct change *c = plan_add(plan, "qos", &kind_netlink, STAGE_DEVICES, PHASE_PORT, at->at,
@@ -517,14 +521,14 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	return 0;
 }
 
-/* --- rules: what qos applies to ----------------------------------------------------------- */
+/* --- rules: the ports that qos applies to ------------------------------------------------- */
 
 static void dcb_is_of_ethernet(struct ruling *r, const struct selector *s, const struct ynode *view)
 {
 	if (set_is_infiniband(r, s) && tree_get(view, "qos"))
 		set_error(r, s, view, "qos",
-			  "these are InfiniBand ports, and DCB is Ethernet's; the subnet manager "
-			  "has their service levels");
+			  "these are InfiniBand ports, and DCB applies to Ethernet only; set "
+			  "service levels in the subnet manager");
 }
 
 /* --- rules: DSCPs ------------------------------------------------------------------------- */
@@ -535,13 +539,15 @@ static void trust_uses_the_map(struct ruling *r, const struct selector *s, const
 
 	if (ynode_is_word(said, DCB_TRUST_PCP) && count(tree_get(view, "qos.dscp_map"), YAML_MAP))
 		set_error(r, s, view, "qos.dscp_map",
-			  "with trust: pcp (at %s) nobody looks at a packet's DSCP; write trust: "
+			  "with trust: pcp (at %s) the DSCP of a packet is ignored; write trust: "
 			  "dscp or drop the map",
 			  seen(r, said));
 }
 
-/* What dscp_map makes of a DSCP: the value's node, or NULL. Values that are no priority are not
- * looked at: the schema has refused them. */
+/*
+ * The node of the priority that dscp_map gives a DSCP, or NULL. Skips invalid priorities, which the
+ * schema has rejected.
+ */
 static const struct ynode *mapped(const struct ynode *map, unsigned int number, size_t before)
 {
 	for (size_t i = 0; i < count(map, YAML_MAP) && i < before; i++) {
@@ -589,7 +595,7 @@ static bool lists(const struct ynode *list, uint64_t number)
 	return false;
 }
 
-/* mlx5 and no other, as far as the profile says: by its PCI ids or its driver. */
+/* Whether the profile shows, by PCI ids or driver, that the set is mlx5's. */
 static bool is_of_mlx5(const struct ruling *r, const struct selector *s)
 {
 	for (size_t i = 0; s && i <= r->p->devices.n; i++, s = find_set(r, s->in))
@@ -598,15 +604,15 @@ static bool is_of_mlx5(const struct ruling *r, const struct selector *s)
 	return false;
 }
 
-/* The priority of RDMA's own packets, and how it comes about. */
+/* The priority of RDMA's own packets, and its origin. */
 struct rdma_priority {
 	uint64_t dscp, number;
-	const struct ynode *map; /* the line of dscp_map that says so; NULL: nobody does */
+	const struct ynode *map; /* its line of dscp_map; NULL: the default */
 };
 
 /*
- * A DSCP that dscp_map names goes where that says. Of the others mlx5 and most switches make
- * eighths (att/netarbiter has mlnx_qos print them); with trust: pcp nobody looks.
+ * A DSCP in dscp_map gets the priority there. Other DSCPs get an eighth of their value on mlx5 and
+ * most switches (att/netarbiter has mlnx_qos print them); with trust: pcp the DSCP is ignored.
  */
 static bool rdma_priority(const struct ynode *view, const char *path, struct rdma_priority *ret)
 {
@@ -623,7 +629,10 @@ static bool rdma_priority(const struct ynode *view, const char *path, struct rdm
 	return ynode_is_word(tree_get(view, "qos.trust"), DCB_TRUST_DSCP);
 }
 
-/* It must be in the list, if the list has any. A driver that we don't know may do otherwise. */
+/*
+ * If the list has priorities, it must have this one. Only warns for an unknown driver, whose
+ * default may differ.
+ */
 static void want_listed(struct ruling *r, const struct selector *s, const struct ynode *view,
 			const char *path, const char *list)
 {
@@ -652,7 +661,7 @@ static void want_listed(struct ruling *r, const struct selector *s, const struct
 		     scalar(allowed->items.v[0]));
 }
 
-/* RDMA's own DSCP must come out in a priority that PFC stops, and that DCQCN slows down. */
+/* RDMA's DSCP must map to a priority that PFC makes lossless and DCQCN controls. */
 static void rdma_is_lossless(struct ruling *r, const struct selector *s, const struct ynode *view)
 {
 	static const char *const marks[] = {"qos.roce_tos", "qos.traffic_class"};
@@ -663,7 +672,10 @@ static void rdma_is_lossless(struct ruling *r, const struct selector *s, const s
 	}
 }
 
-/* Without a word of RDMA's own packets: whichever priority they have, one of the two is missing. */
+/*
+ * If the profile does not mark RDMA's packets: whichever priority they have, PFC or DCQCN is
+ * missing.
+ */
 static void dcqcn_meets_pfc(struct ruling *r, const struct selector *s, const struct ynode *view)
 {
 	const struct ynode *pfc = tree_get(view, "qos.pfc");
@@ -677,7 +689,7 @@ static void dcqcn_meets_pfc(struct ruling *r, const struct selector *s, const st
 		if (!ynode_number(slowed->items.v[i], &number) || lists(pfc, number))
 			return;
 	set_warn(r, s, view, "qos.dcqcn.priorities",
-		 "none of them is in pfc (at %s): RoCE is lossless on one priority and slowed "
+		 "no priority here is in pfc (at %s): RoCE is lossless on one priority and slowed "
 		 "down on another; make the two agree",
 		 seen(r, pfc));
 }
@@ -698,7 +710,7 @@ static void traffic_class_forces_all(struct ruling *r, const struct selector *s,
 
 /* --- rules: classes and buffers ----------------------------------------------------------- */
 
-/* The value of a key that is a number; NULL: none, or the schema has refused it. */
+/* The value of a numeric key; NULL: missing, or rejected by the schema. */
 static const struct ynode *entry(const struct ynode *map, const struct ynode *key)
 {
 	uint64_t number, one;
@@ -742,7 +754,7 @@ static void bandwidth_is_all(struct ruling *r, const struct selector *s, const s
 	}
 	if (count(shares, YAML_MAP) && sum != 100)
 		set_error(r, s, view, "qos.ets.bandwidth",
-			  "the shares sum up to %llu%%; drivers take 100%% and nothing else",
+			  "the shares add up to %llu%%; drivers accept 100%% only",
 			  (unsigned long long)sum);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rdma: which network namespaces see RDMA devices. In early, before anything that makes a second
- * namespace, and after the modules that the profile loads; again in devices, since what
- * reloads the RDMA stack (a vendor's openibd) brings the default back.
+ * rdma: the network namespaces that see RDMA devices. Set in stage early, after the profile's
+ * modules are loaded and before a program creates a second namespace; again in stage devices,
+ * because programs that reload the RDMA stack (such as a vendor's openibd) restore the default.
  */
 #include "kinds/netlink.h"
 #include "profile/language.h"

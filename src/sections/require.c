@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * require: the least versions of kernel, drivers and firmware that the profile was written
- * for. Checks: nothing here installs or flashes anything.
+ * require: minimum versions of kernel, drivers and firmware. Only checks; nothing is installed or
+ * flashed.
  */
 #include "base/mem.h"
 #include "base/str.h"
@@ -47,7 +47,7 @@ static void require_kernel(const struct section_ctx *ctx, const struct ynode *wa
 		return;
 	judged(plan, "require", want->at, "require/kernel", want->text, xstrdup(ctx->node->kernel),
 	       version_fits(want->text, ctx->node->kernel),
-	       "this kernel is not the one that the profile asks for; install it, or boot it");
+	       "the running kernel is not the required one; install or boot the required kernel");
 }
 
 static struct change *check(struct plan *plan, const struct ynode *want, const char *id,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is done with all sections of a profile (profile/section.h). */
+/* Functions over all sections of a profile (profile/section.h). */
 #pragma once
 
 #include "base/err.h"
@@ -10,10 +10,10 @@
 #include "profile/section.h"
 #include "sys/root.h"
 
-/* Surveyed sets + all sections -> the plan of all stages. */
+/* Emits the changes of all stages from all sections. */
 int sections_emit(const struct section_ctx *ctx, struct plan *ret, struct err *err);
-/* All kernel arguments that the profile wants on this node, in order. */
+/* Collects all kernel arguments that the profile wants on this node, in order. */
 int sections_kargs(const struct section_ctx *ctx, struct kargs *ret, struct err *err);
 
-/* Of a change that does not hold. */
+/* The fault of a change that does not hold. */
 enum fault fault_of_change(const struct change *c);

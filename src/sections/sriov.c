@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sriov: VFs of each PF of a set. The order that makes it fast and safe: the PF's link up where its
- * VF driver waits for it, autoprobe off so that the kernel's global lock is held for the creation
- * alone, numvfs on each PF, what the PF sets for each VF, autoprobe on again, then the VFs of all
- * PFs bound side by side, each in a lane of its own. The eswitch's mode changes before the VFs are
- * made or behind that, by the driver. Ranges are those of the kernel's interfaces; where the driver
- * or the firmware knows better it refuses, and its words are passed on.
+ * sriov: VFs of each PF of a set. The order makes it fast and safe: the PF's link up if its VF
+ * driver waits for it; autoprobe off, so that creating VFs holds the kernel's global lock only
+ * briefly; numvfs on each PF; the PF's settings for each VF; autoprobe on; then the VFs of all PFs
+ * are bound in parallel, each in its own lane. The eswitch's mode changes before or after the VFs
+ * are created, depending on the driver. Ranges are those of the kernel's interfaces; a driver or
+ * firmware may reject further values, and its message is passed on.
  */
 #include "sections/sriov.h"
 
@@ -20,13 +20,13 @@
 #include "sections/overlay.h"
 
 enum {
-	NUMVFS_MS = 30000, /* a write for one PF, autoprobe off: a second or two */
-	PER_VF_MS = 250,   /* ... and what firmware takes for each VF */
+	NUMVFS_MS = 30000, /* one PF's write with autoprobe off: a second or two */
+	PER_VF_MS = 250,   /* ... plus the firmware's time for each VF */
 	BIND_MS = 30000,
-	BINDS = 256,	    /* of all PFs at a time: a probe sleeps most of its time */
-	ESWITCH_MS = 60000, /* 3 to 4 s, more where the firmware is busy for a while */
+	BINDS = 256,	    /* of all PFs together; a probe mostly sleeps */
+	ESWITCH_MS = 60000, /* 3 to 4 s, longer while the firmware is busy */
 	ADDRESS_MS = 20000, /* milliseconds, once rtnl is free */
-	SET_MS = 30000,	    /* one value of one VF: its firmware is asked */
+	SET_MS = 30000,	    /* one value of one VF, set by its firmware */
 };
 
 /* --- keys: addresses -------------------------------------------------------------------------- */
@@ -52,8 +52,8 @@ static const struct spec mac_rule = {
 			[ADDRESS_DERIVED] = "derived", [ADDRESS_OF_DRIVER] = "driver", NULL},
 	.meanings = WORDS(
 		"derived",
-		"the same at each boot: made of the PF's permanent address and the VF's index",
-		"driver", "what the driver gives, which may be random"),
+		"the same at each boot, derived from the PF's permanent address and the VF's index",
+		"driver", "the driver's choice, which may be random"),
 };
 /* derived: stable, from the PF's own address and the VF's index */
 static const struct spec vf_mac = {
@@ -77,8 +77,8 @@ static const struct spec guid_rule = {
 	.what = "a rule for GUIDs",
 	.check = value_word,
 	.words = (const char *const[]){[ADDRESS_DERIVED] = "derived", NULL},
-	.meanings =
-		WORDS("derived", "the same at each boot: made of the PF's GUID and the VF's index"),
+	.meanings = WORDS("derived",
+			  "the same at each boot, derived from the PF's GUID and the VF's index"),
 };
 static const struct spec vf_guid = {
 	.kind = SPEC_EITHER,
@@ -95,7 +95,7 @@ static const struct spec vlan = {
 	.min = 0,
 	.max = 4094,
 };
-/* Of InfiniBand the port's policy: Follow, Up, Down. */
+/* For InfiniBand the port's policy: Follow, Up, Down. */
 static const struct spec link_state = {
 	.what = "a link state",
 	.check = value_word,
@@ -108,7 +108,7 @@ static const struct spec link_state = {
 		      "enable", "up, also while the port is down: VFs of one PF reach each other",
 		      "disable", "down"),
 };
-/* IFLA_VF_RATE counts in Mb/s. */
+/* IFLA_VF_RATE is in Mb/s. */
 static const struct spec rate = {
 	.what = "a rate such as 10Gb/s",
 	.check = value_rate,
@@ -123,17 +123,19 @@ static const struct spec driver = {
 	.meanings = WORDS("netdev",
 			  "the VF's own driver, such as mlx5_core: for the host and containers",
 			  "vfio-pci", "for VMs and user space drivers; needs an IOMMU", "none",
-			  "no driver: somebody else binds the VFs"),
+			  "no driver: another program binds the VFs"),
 };
-/* Below the budget of the devices stage, 150 s. */
+/* Less than the budget of the devices stage, 150 s. */
 static const struct spec timeout = {
 	.what = "a duration such as 30s",
 	.check = value_duration,
 	.min = SECOND,
 	.max = 120 * SECOND,
 };
-/* Those with an item are what the PF sets, in this order: some drivers want an address before they
- * check it. */
+/*
+ * The PF sets the fields with an item, in this order, because some drivers need an address before
+ * they enable its check.
+ */
 static const struct spec vf = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {driver: netdev}",
@@ -151,11 +153,11 @@ static const struct spec vf = {
 		KEY("guid", &vf_guid,
 		    "Node and port GUIDs of InfiniBand VFs: derived from the PF, or listed.",
 		    .item = VF_SETTING(VF_GUID, IFLA_VF_IB_NODE_GUID)),
-		KEY("vlan", &vlan, "VLAN that the frames of VFs are put into; 0 is none.",
+		KEY("vlan", &vlan, "VLAN of the frames of VFs; 0 is no VLAN.",
 		    .item = VF_SETTING(VF_NUMBER, IFLA_VF_VLAN)),
-		KEY("min_rate", &rate, "Rate that a VF is guaranteed.",
+		KEY("min_rate", &rate, "Guaranteed rate of a VF.",
 		    .item = VF_SETTING(VF_NUMBER, IFLA_VF_RATE, .scale = MEGABIT)),
-		KEY("max_rate", &rate, "Rate that a VF may send at most.",
+		KEY("max_rate", &rate, "Highest rate that a VF may send.",
 		    .item = VF_SETTING(VF_NUMBER, IFLA_VF_RATE, .second = true, .scale = MEGABIT)),
 		KEY("spoof_check", &spec_bool,
 		    "Whether frames of a VF with another source address are dropped.",
@@ -190,32 +192,33 @@ static const struct spec mode = {
 	.meanings = WORDS("legacy", "the embedded switch forwards by MAC address and VLAN",
 			  "switchdev", "each VF has a representor, and flows can be offloaded"),
 };
-/* Not so the VFs or a mode as such. */
+/* `optional` does not cover the VFs or the mode. */
 OPTIONAL_KEYS(optional, "vf");
 static const struct spec keys = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {vfs: 8, vf: {driver: netdev}}",
-	/* vfs may come from a wider set: see sriov_rules.c */
+	/* vfs may be inherited from a wider set: see sriov_rules.c */
 	.fields =
 		FIELDS(KEY("vfs", &count_of_vfs,
 			   "Number of VFs of each member, or max for all that it can have."),
 		       KEY("vf", &vf, "Settings of each VF."),
 		       KEY("timeout", &timeout,
-			   "Time until the kernel has made the VFs of one member; default 30s "
+			   "Time until the kernel has created the VFs of one member; default 30s "
 			   "and 250ms for each VF.",
 			   .class = KEY_GOVERNS),
 		       KEY("wait", &timeout,
 			   "Time that the devices stage waits at boot for the members and their "
 			   "driver; default 30s.",
 			   .class = KEY_GOVERNS),
-		       /* Each is a process that sleeps in the kernel; the engine has room for
-			* so many. */
+		       /*
+			* Each is a process that sleeps in the kernel; the engine has room for 256.
+			*/
 		       KEY("workers", A_NUMBER_OF("VFs that are bound at the same time", 1, 256),
 			   "Number of VFs that are bound at the same time; default 256.",
 			   .class = KEY_GOVERNS),
 		       KEY("mode", &mode, "Mode of the eswitch, set by devlink."),
 		       KEY("optional", &optional,
-			   "Whether the driver may lack settings of vf that the PF makes: true, "
+			   "Whether the driver may lack settings of vf that the PF applies: true, "
 			   "or [vf]; default false.",
 			   .class = KEY_GOVERNS),
 		       KEY("on_drift", &spec_on_drift,
@@ -230,7 +233,7 @@ struct pf {
 	const struct section_ctx *ctx;
 	const struct ynode *section;
 	const struct pci_fn *fn;
-	unsigned int vfs; /* that the profile wants */
+	unsigned int vfs; /* wanted by the profile */
 	struct plan *plan;
 };
 
@@ -246,7 +249,7 @@ static unsigned int duration_ms(const struct ynode *value, unsigned int otherwis
 	return ynode_number(value, &usec) ? (unsigned int)(usec / 1000) : otherwise;
 }
 
-/* id: "numvfs"; sort: what its target begins with */
+/* id: "numvfs"; sort: prefix of its target */
 static struct change *add(const struct pf *pf, const char *id, const char *sort,
 			  const struct target_item *item, enum phase phase, const struct ynode *at)
 {
@@ -260,13 +263,15 @@ static struct change *add(const struct pf *pf, const char *id, const char *sort,
 	return c;
 }
 
-/* PF drivers whose VFs come up only, or seven times faster, when the PF's link is up. */
+/*
+ * Whether the PF's link must be up: for these drivers VFs come up only then, or seven times faster.
+ */
 static bool wants_link(const struct pci_fn *fn)
 {
 	return fn->driver && (streq(fn->driver, "igb") || streq(fn->driver, "bnxt_en"));
 }
 
-/* link: {SET: {up: false}} is what the profile's author wants to be seen at the end. */
+/* Whether section link wants the PF down at the end (up: false). */
 static bool to_be_down(const struct pf *pf)
 {
 	const struct ynode *section = profile_section(pf->ctx->profile, "link");
@@ -308,15 +313,15 @@ static struct change *emit_numvfs(const struct pf *pf, const struct ynode *at)
 	/* A PF without SR-IOV keeps the word "max": the kind reports the missing capability. */
 	c->want = pf->vfs ? (struct value){.type = VALUE_NUMBER, .number = pf->vfs} : at->value;
 	item_desired(c);
-	/* The profile's own limit, or what a healthy PF stays far below. */
+	/* The profile's limit, or one that a healthy PF stays far below. */
 	c->deadline_ms = duration_ms(value_of(pf, "timeout"), NUMVFS_MS + pf->vfs * PER_VF_MS);
-	c->queues = true; /* one global lock around all of them, on current kernels */
+	c->queues = true; /* current kernels hold one global lock for all of them */
 	return c;
 }
 
 /*
- * The driver that changes the mode best when its VFs are there and unbound; with all others there
- * must be none (ice refuses, and the rest is safe that way).
+ * Whether the driver changes the mode best with VFs present and unbound. Other drivers need a PF
+ * without VFs: ice rejects the change otherwise, and for the rest it is the safe order.
  */
 static bool has_vfs_first(const struct pci_fn *fn)
 {
@@ -357,8 +362,8 @@ static struct change *add_of_vf(const struct pf *pf, unsigned int index, const c
 }
 
 /*
- * A set may have ports of both sorts. With a rule for each, each has its own; with one alone
- * it is meant for all, and a port that it is not for says so.
+ * A set may have ports of both link layers. If it has mac and guid, each port gets its own; a
+ * single rule applies to all ports, and a port of the other layer reports an error.
  */
 static bool is_for(const struct pf *pf, const struct vf_setting *setting)
 {
@@ -369,7 +374,7 @@ static bool is_for(const struct pf *pf, const struct vf_setting *setting)
 	return (setting->how == VF_GUID) == infiniband;
 }
 
-/* The value for one VF: from a list the entry of its index; NULL: the VF is left alone. */
+/* The value for one VF: from a list the entry at its index; NULL: leave the VF alone. */
 static const struct ynode *value_of_vf(const struct ynode *value, unsigned int index)
 {
 	if (value && value->kind == YAML_LIST)
@@ -419,7 +424,7 @@ static struct change *emit_driver(const struct pf *pf, unsigned int index, const
 	return c;
 }
 
-/* Its MSI-X vectors are set below no driver, its MTU by the driver that it then has. */
+/* Emits the VF's own settings: MSI-X vectors while it has no driver, the MTU once it has one. */
 static void emit_own(const struct pf *pf)
 {
 	const struct ynode *mtu = value_of(pf, "vf.mtu"), *msix = value_of(pf, "vf.msix");
@@ -427,7 +432,7 @@ static void emit_own(const struct pf *pf)
 	struct change *c;
 
 	for (unsigned int i = 0; i < pf->vfs; i++) {
-		if (msix && msix->value.number) { /* 0: as many as the PF gives by itself */
+		if (msix && msix->value.number) { /* 0: the PF's default */
 			c = add_of_vf(pf, i, "msix", "msix", &vf_msix, PHASE_VF_ADDRESS, msix);
 			change_want(c, msix);
 			change_waits_for(c, "sriov/%s/numvfs", addr);
@@ -451,9 +456,9 @@ static void emit_own(const struct pf *pf)
 #define NETWORK "/run/systemd/network/00-railhead-vf.network"
 
 /*
- * A VF's netdev is known by its PF, whose uevent file has its address on a line of its own;
- * names and addresses of VFs are known only when they exist. NetworkManager obeys the property
- * NM_UNMANAGED, systemd-networkd a file that matches ours (systemd 243 and later).
+ * The rule matches a VF's netdev by its PF, whose uevent file has the address on a separate line,
+ * because names and addresses of VFs are unknown before they exist. NetworkManager obeys the
+ * property NM_UNMANAGED; systemd-networkd (243 and later) obeys a file that matches our property.
  */
 static const struct ynode *make_rules(const struct section_ctx *ctx, const struct ynode *section,
 				      const struct fn_list *fns, struct str *ret)
@@ -482,9 +487,9 @@ static const struct ynode *make_rules(const struct section_ctx *ctx, const struc
 }
 
 /*
- * In the stage that makes the VFs, and before them: then all PFs are there, with the drivers
- * by which a set may choose them. The rules that an earlier profile of this boot left must go;
- * the other file says nothing without them.
+ * Written in the stage that creates the VFs, before them: all PFs are then present, with the
+ * drivers by which a set may select them. Rules of an earlier profile of this boot are removed; the
+ * other file has no effect without them.
  */
 static void emit_unmanaged(const struct section_ctx *ctx, const struct ynode *section,
 			   const struct fn_list *fns, struct plan *plan)
@@ -523,7 +528,7 @@ static void emit_pf(const struct pf *pf)
 {
 	const struct ynode *at = value_of(pf, "vfs");
 	bool vfs_first = has_vfs_first(pf->fn);
-	bool has_sriov = pf->fn->totalvfs; /* else there is no file; the number says why */
+	bool has_sriov = pf->fn->totalvfs; /* else there is no file, see numvfs */
 	struct change *last, **each;
 
 	if (!at)

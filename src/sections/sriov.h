@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The contradictions of section sriov. */
+/* The rules of section sriov. */
 #pragma once
 
 #include "profile/rules.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Contradictions: VFs. */
+/* Rules about VFs. */
 #include "base/mem.h"
 #include "kinds/vf.h"
 #include "profile/synonyms.h"
@@ -7,8 +7,8 @@
 #include "sections/sriov.h"
 #include "sys/devlink.h"
 
-/* Whether the set or a wider one of the section says how many. */
-static bool vfs_said(const struct ruling *r, const struct ynode *sriov, const char *name)
+/* Whether the set or a wider one of the section has vfs. */
+static bool vfs_given(const struct ruling *r, const struct ynode *sriov, const char *name)
 {
 	for (size_t i = 0; name && i <= r->p->devices.n; i++) {
 		const struct ynode *set = ynode_get(sriov, name);
@@ -29,7 +29,7 @@ static void vfs_are_counted(struct ruling *r)
 		const char *name = sriov->keys.v[i]->text;
 		cleanup_free char *key = xasprintf("sriov.%.64s.vfs", name);
 
-		if (sriov->items.v[i]->kind == YAML_MAP && !vfs_said(r, sriov, name) &&
+		if (sriov->items.v[i]->kind == YAML_MAP && !vfs_given(r, sriov, name) &&
 		    !synonym_is_in(sriov->items.v[i], "vfs"))
 			rule_error(r, sriov->items.v[i], key,
 				   "missing; a count of VFs, or max, is required");
@@ -60,7 +60,8 @@ static void vfio_has_iommu(struct ruling *r)
 static void none_needs_no_more(struct ruling *r, const struct selector *s, const struct ynode *view)
 {
 	if (is_zero(tree_get(view, "sriov.vfs")) && tree_get(view, "sriov.vf"))
-		set_warn(r, s, view, "sriov.vf", "vfs: 0 leaves no VF that this could be said of");
+		set_warn(r, s, view, "sriov.vf",
+			 "vfs: 0 creates no VF that this could apply to; leave it out");
 }
 
 static void netdev_keys_have_one(struct ruling *r, const struct selector *s,
@@ -78,7 +79,7 @@ static void netdev_keys_have_one(struct ruling *r, const struct selector *s,
 				  driver->text, seen(r, driver));
 }
 
-/* One address for each VF: enough of them, and one PF only. */
+/* A list must have an address for each VF, and belong to one PF only. */
 static void addresses_go_round(struct ruling *r, const struct selector *s, const struct ynode *view)
 {
 	static const char *const lists[] = {"sriov.vf.mac", "sriov.vf.guid"};
@@ -98,7 +99,7 @@ static void addresses_go_round(struct ruling *r, const struct selector *s, const
 		if (s->expect > 1 || (here && here->fn.n > 1))
 			set_error(r, s, view, lists[i],
 				  "this set has more than one function, and the VFs of each would "
-				  "get the same addresses; write derived, or a set for each");
+				  "get the same addresses; write derived, or one set per function");
 	}
 }
 
@@ -107,12 +108,12 @@ static void rates_are_in_order(struct ruling *r, const struct selector *s, const
 	set_in_order(r, s, view, "sriov.vf.min_rate", "sriov.vf.max_rate");
 }
 
-/* What the one kind of link has and the other has not. */
+/* Settings that Ethernet has and InfiniBand lacks. */
 static const struct {
 	const char *path, *why;
 } of_ethernet[] = {
 	{"sriov.vf.mac", "VFs of InfiniBand have GUIDs; write guid:"},
-	{"sriov.vf.vlan", "VFs of InfiniBand have no VLANs (partitions are the subnet manager's)"},
+	{"sriov.vf.vlan", "VFs of InfiniBand have no VLANs; set partitions in the subnet manager"},
 	{"sriov.vf.trust", "only Ethernet VFs have this setting; leave it out"},
 	{"sriov.vf.spoof_check", "only Ethernet VFs have this setting; leave it out"},
 };
@@ -127,8 +128,7 @@ static void addresses_are_of_the_link(struct ruling *r, const struct selector *s
 			set_error(r, s, view, of_ethernet[i].path, "%s", of_ethernet[i].why);
 	if (ib && ynode_is_word(tree_get(view, "sriov.mode"), ESWITCH_SWITCHDEV))
 		set_error(r, s, view, "sriov.mode",
-			  "an InfiniBand port has no eswitch to switch; write legacy or leave it "
-			  "out");
+			  "an InfiniBand port has no eswitch; write legacy, or leave the key out");
 	if (set_is_ethernet(r, s) && tree_get(view, "sriov.vf.guid"))
 		set_error(r, s, view, "sriov.vf.guid", "VFs of Ethernet have MACs; write mac:");
 }
@@ -142,13 +142,13 @@ static void mtu_fits_the_pf(struct ruling *r, const struct selector *s, const st
 		return;
 	if (vf > pf)
 		set_error(r, s, view, "sriov.vf.mtu",
-			  "larger than the PF's, %llu (link at %s), which is what its port "
-			  "takes; raise that one",
+			  "larger than the PF's MTU, %llu (link at %s), which limits its VFs; "
+			  "raise that MTU",
 			  (unsigned long long)pf, seen(r, tree_get(view, "link.mtu")));
 }
 
 /*
- * Ids of VFs alone: those with MLX5_PCI_DEV_IS_VF in mlx5_core_pci_table
+ * Ids that only VFs have: those with MLX5_PCI_DEV_IS_VF in mlx5_core_pci_table
  * (drivers/net/ethernet/mellanox/mlx5/core/main.c).
  */
 static bool id_is_of_vfs(int vendor, int device)
@@ -161,7 +161,7 @@ static bool id_is_of_vfs(int vendor, int device)
 	return false;
 }
 
-/* A guest's set of VFs is right, and has none of its own. */
+/* A set of VFs is correct in a guest, and has no VFs of its own. */
 static void members_are_no_vfs(struct ruling *r, const struct selector *s, const struct ynode *view)
 {
 	const struct ynode *vfs = tree_get(view, "sriov.vfs");
@@ -191,9 +191,9 @@ const struct set_rule sriov_set_rules[] = {
 /* --- the machine, when it is known -------------------------------------------------------- */
 
 /*
- * A fault of the machine, whether one of its cards or all are so (ConnectX-7 comes with
- * SRIOV_EN=0): a warning, so that all else of the profile holds. The stage names the firmware's
- * remedy for each PF, and the node is blocked.
+ * Only warns, because the machine is at fault, whether one card or all of them lack VFs (ConnectX-7
+ * comes with SRIOV_EN=0): the rest of the profile applies. The stage names the firmware's remedy
+ * for each PF, and the node is blocked.
  */
 static void warn_of_lack(struct ruling *r, const struct selector *s, const struct ynode *view,
 			 const struct pci_fn *fn)
@@ -205,12 +205,12 @@ static void warn_of_lack(struct ruling *r, const struct selector *s, const struc
 			 fn->addr);
 	else
 		set_warn(r, s, view, "sriov.vfs",
-			 "%s has %u VFs at most; ask for fewer, or raise its firmware's limit "
+			 "%s supports at most %u VFs; ask for fewer, or raise its firmware's limit "
 			 "(NUM_OF_VFS)",
 			 fn->addr, fn->totalvfs);
 }
 
-/* Whether a set in s that says how many has fn: its count holds, not that of s. */
+/* Whether a set within s has fn and its own vfs, which overrides that of s. */
 static bool narrower_counts(const struct ruling *r, const struct selector *s,
 			    const struct pci_fn *fn)
 {

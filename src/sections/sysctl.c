@@ -56,7 +56,7 @@ static const struct {
 	{"net/ipv4/route/flush", "the file is a command, not a setting; leave it out"},
 	{"net/ipv6/route/flush", "the file is a command, not a setting; leave it out"},
 	{"kernel/modules_disabled",
-	 "stage early writes it, and then no driver can be loaded any more; leave it out"},
+	 "stage early writes it, and the kernel then loads no further drivers; leave it out"},
 	{"vm/nr_hugepages",
 	 "the hugepages section sets page pools; write hugepages: [{size: 2M, per_node: 512}]"},
 	{"vm/nr_hugepages_mempolicy",
@@ -77,12 +77,12 @@ static void sysctls_have_no_section(struct ruling *r)
 				rule_error(r, n, key, "%s", owned_sysctls[j].why);
 		if (streq(path, "net/ipv4/tcp_low_latency"))
 			rule_warn(r, n, key,
-				  "the kernel keeps this file for old scripts and does nothing "
-				  "with it; leave it out");
+				  "the kernel keeps this file for old scripts and ignores it; "
+				  "leave it out");
 	}
 }
 
-/* The same file by two spellings and with two values: the later would win unseen. */
+/* Reports one file under two notations, because the later value would silently win. */
 static void sysctls_are_said_once(struct ruling *r)
 {
 	const struct ynode *sysctl = section(r, "sysctl");
@@ -103,7 +103,7 @@ static void sysctls_are_said_once(struct ruling *r)
 	vec_free(&paths);
 }
 
-/* Neither a pattern, nor what has been rejected for its form. */
+/* Whether path is neither a pattern nor malformed. */
 static bool is_one_path(const char *path)
 {
 	return !strpbrk(path, "*?[") && strchr(path, '/') && *path != '/' && !strstr(path, "//") &&
@@ -123,11 +123,13 @@ static void names_are_known(struct ruling *r)
 			continue;
 		near = sysctl_near(path);
 		hint = kernel_name_hint(near);
-		rule_warn(r, n, key, "no document of the kernel has such a sysctl; %s", hint);
+		rule_warn(r, n, key, "the kernel's documentation has no such sysctl; %s", hint);
 	}
 }
 
-/* A number with a unit, which no sysctl takes: kernel/sysctl.c, proc_get_long(). */
+/*
+ * Whether text is a number with a unit, which no sysctl accepts: kernel/sysctl.c, proc_get_long().
+ */
 static bool has_unit(const char *text, uint64_t *ret_bytes)
 {
 	size_t digits = strspn(text, "0123456789");
@@ -139,7 +141,7 @@ static bool has_unit(const char *text, uint64_t *ret_bytes)
 	       parse_size(size, ret_bytes) == 0;
 }
 
-/* Sysctls that take words which elsewhere are booleans. */
+/* Whether the sysctl accepts words that are booleans elsewhere. */
 static bool takes_switch_words(const char *path)
 {
 	return streq(path, "kernel/printk_devkmsg"); /* on, off, ratelimit */
@@ -164,11 +166,11 @@ static void values_are_numbers(struct ruling *r)
 
 		if (has_unit(scalar(value), &bytes))
 			rule_warn(r, value, key,
-				  "'%.40s': the kernel takes no unit here; write %llu", value->text,
-				  (unsigned long long)bytes);
+				  "'%.40s': the kernel accepts no unit here; write %llu",
+				  value->text, (unsigned long long)bytes);
 		else if (is_switch(scalar(value)) && !takes_switch_words(path))
-			rule_warn(r, value, key, "'%.40s': the kernel takes numbers here; write %d",
-				  value->text,
+			rule_warn(r, value, key,
+				  "'%.40s': the kernel accepts numbers here; write %d", value->text,
 				  streq(value->text, "on") || streq(value->text, "yes") ||
 					  streq(value->text, "true"));
 	}

@@ -41,16 +41,16 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	return 0;
 }
 
-/* --- rules: what other sections or arguments say ------------------------------------------- */
+/* --- rules: contradictions with other sections and arguments ------------------------------- */
 
-/* By the last part of the path, below dir. */
+/* Files by the last part of their path, below dir. */
 static const struct {
 	const char *dir, *file, *why;
 } owned_files[] = {
 	{"/sys/", "sriov_numvfs",
-	 "the sriov section makes VFs; write sriov: {SET: {vfs: ...}}" TUTORIAL_NUMVFS},
+	 "the sriov section creates VFs; write sriov: {SET: {vfs: ...}}" TUTORIAL_NUMVFS},
 	{"/sys/", "sriov_drivers_autoprobe",
-	 "sriov: turns it off and on again as it makes VFs; leave it out"},
+	 "sriov: turns it off and on again while it creates VFs; leave it out"},
 	{"/sys/", "driver_override", "write sriov: {SET: {vf: {driver: ...}}}"},
 	{"/sys/", "nr_hugepages",
 	 "the hugepages section sets page pools; write hugepages: [{size: 2M, per_node: 512}]"},
@@ -72,12 +72,12 @@ static const struct {
 	{"/sys/", "reset_subordinate", "each run would reset the devices; leave it out"},
 	{"/sys/", "delete", "each run would remove the device; leave it out"},
 	{"/sys/power/", "state", "the write puts the machine to sleep; leave it out"},
-	{"/sys/power/", "disk", "the file is about sleep to disk; leave it out"},
+	{"/sys/power/", "disk", "the file controls hibernation; leave it out"},
 	{"/sys/kernel/iommu_groups/", "type",
 	 "the kernel rejects writes while a driver is bound; "
 	 "write kernel_args: {iommu: ...}" TUTORIAL_GROUP_TYPE},
 	{"/sys/", "traffic_class",
-	 "it reads back in other words; write qos: {SET: {traffic_class: ...}}"},
+	 "the file reads back in a different form; write qos: {SET: {traffic_class: ...}}"},
 };
 
 static bool is_of(const char *name, const char *file)
@@ -114,19 +114,19 @@ static void huge_pages_agree(struct ruling *r)
 /* --- rules: the files of other sections' keys, on any node ---------------------------------- */
 
 /*
- * Names that no line of a profile can have, and which only "*" matches both: a pattern that does
- * matches any device, so that its contradictions are known without a node.
+ * Names that no line of a profile can contain, and that only "*" matches both. A pattern that
+ * matches both matches any device, so its contradictions are known without a node.
  */
 #define ANY_NAME "\x7f"
 #define OTHER_NAME "ee\x7f"
 
-/* A key of sets whose value a file of the device's netdev or RDMA device shows. */
+/* A key of sets whose value appears in a file of the device's netdev or RDMA device. */
 struct shown {
 	const char *key, *file; /* file: below the netdev's directory */
-	unsigned int scale;	/* as that of a link_item */
+	unsigned int scale;	/* as in struct link_item */
 };
 
-static bool file_says(const char *file, const struct ynode *said, unsigned int scale)
+static bool file_equals(const char *file, const struct ynode *said, unsigned int scale)
 {
 	uint64_t number, there;
 
@@ -137,7 +137,7 @@ static bool file_says(const char *file, const struct ynode *said, unsigned int s
 	return scale || streq(file, said->text);
 }
 
-/* The same file of a device of another name. Caller frees. */
+/* The same file of a device with another name. The caller frees. */
 static char *of_other(const char *file)
 {
 	struct str out = {0};
@@ -147,13 +147,16 @@ static char *of_other(const char *file)
 	return str_take(&out);
 }
 
-/* ANY_NAME stands for no name that a class leaves out: only a node has those. */
+/*
+ * Whether a pattern has a negated class, which only a node can evaluate: ANY_NAME stands for no
+ * excluded name.
+ */
 static bool leaves_out(const char *pattern)
 {
 	return strstr(pattern, "[!") || strstr(pattern, "[^");
 }
 
-/* The line of sysfs that has a file: the most specific one, and of equals the last. */
+/* The line of sysfs that sets a file: the most specific one, the last of equals. */
 static const struct ynode *line_of(const struct ruling *r, const char *file,
 				   const struct ynode **ret_value)
 {
@@ -174,7 +177,7 @@ static const struct ynode *line_of(const struct ruling *r, const char *file,
 	return best;
 }
 
-/* Whether a more specific line may have the file of some device: then only a node can tell. */
+/* Whether a more specific line may set the file of some device, so that only a node can decide. */
 static bool has_exception(const struct ruling *r, const struct ynode *line)
 {
 	const struct ynode *sysfs = section(r, "sysfs");
@@ -197,13 +200,13 @@ static void contradict(struct ruling *r, const struct ynode *line, const struct 
 	cleanup_free char *at = xasprintf("sysfs.%.120s", line->text);
 
 	rule_error(r, line, at,
-		   "this is %.40s, and %.120s at %s says %.40s of the same file; drop one "
-		   "of the two",
+		   "the value here is %.40s, and %.120s at %s sets the same file to %.40s; drop "
+		   "one of the two",
 		   scalar(value), key, seen(r, other), other->text);
 }
 
-/* Then only a node can tell whether any member has the value of s. */
-static bool narrower_says(const struct ruling *r, const struct selector *s, const char *key)
+/* Whether a narrower set has the key, so that only a node can decide. */
+static bool narrower_has(const struct ruling *r, const struct selector *s, const char *key)
 {
 	size_t len = strcspn(key, ".");
 	cleanup_free char *of = xstrndup(key, len);
@@ -239,15 +242,15 @@ static void judge_shown(struct ruling *r, const struct selector *s, const struct
 			  shown->file);
 	cleanup_free char *key = NULL;
 
-	if (!*scalar(said) || narrower_says(r, s, shown->key))
+	if (!*scalar(said) || narrower_has(r, s, shown->key))
 		return;
-	if (of_vfs && (narrower_says(r, s, "sriov.vfs") || is_zero(tree_get(view, "sriov.vfs"))))
+	if (of_vfs && (narrower_has(r, s, "sriov.vfs") || is_zero(tree_get(view, "sriov.vfs"))))
 		return; /* there may be no VF */
 	line = line_of(r, by_class, &value);
 	if (!line)
 		line = line_of(r, by_function, &value);
 	if (!line || !*scalar(value) || has_exception(r, line) ||
-	    file_says(value->text, said, shown->scale))
+	    file_equals(value->text, said, shown->scale))
 		return;
 	key = set_key(r, s, shown->key);
 	contradict(r, line, value, key, said);

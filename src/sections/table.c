@@ -4,8 +4,8 @@
 #include <stddef.h>
 
 /*
- * Every section of the profile language, in the order of emission: what a function is told of in
- * one phase it is told in this order.
+ * Every section of the profile language, in the order of emission, which is also the order of a
+ * function's changes within one phase.
  */
 #define SECTIONS(X)    \
 	X(expect)      \

@@ -13,7 +13,7 @@
 
 /* --- values ------------------------------------------------------------------------------- */
 
-/* What the key's value is in a file, by the words of that file; caller frees. */
+/* The file's content for the key's value, from the words of that file; the caller frees. */
 static char *in_file(const struct tuning *t, const struct ynode *value, const char *const *words)
 {
 	uint64_t n = 0;
@@ -118,7 +118,7 @@ void tuning_files(const char *section, struct strv *ret)
 
 /* --- rules -------------------------------------------------------------------------------- */
 
-/* A key that the profile gives: its path, its row and its value. */
+/* A key in the profile: its path, row and value. */
 struct given {
 	const char *key;
 	const struct tuning *tuning;
@@ -142,7 +142,7 @@ static void judge_line(struct ruling *r, const struct given *g, const char *sect
 			  seen(r, g->value));
 	else
 		rule_error(r, line, key,
-			   "%.80s at %s sets another value of the same file%s%s; drop one of "
+			   "%.80s at %s sets the same file to a different value%s%s; drop one of "
 			   "the two",
 			   g->key, seen(r, g->value), desired ? ", " : "", desired ?: "");
 }
@@ -162,8 +162,7 @@ static void judge_lines(struct ruling *r, const struct given *g)
 			   sysfs->keys.v[i]->text);
 }
 
-/* The kernel takes the argument first, and the key's value after: another value is no one's wish.
- */
+/* The argument takes effect first and the key's value later, so a difference is a mistake. */
 static void judge_argument(struct ruling *r, const struct given *g)
 {
 	const struct ynode *arg = g->tuning->arg ? find_arg(r, g->tuning->arg) : NULL;
@@ -189,7 +188,7 @@ static void judge_rows(struct ruling *r, const struct field *row, const char *pa
 			continue;
 		if (!row->item && row->spec->kind == SPEC_MAP)
 			judge_rows(r, row->spec->fields, key, value);
-		/* what the schema has rejected has no value */
+		/* skip values that the schema has rejected */
 		if (!row->item || value->kind != YAML_SCALAR || !value->value.spec)
 			continue;
 		judge_lines(r, &given);

@@ -4,5 +4,5 @@
 #include "boot/kargs.h"
 #include "profile/yaml.h"
 
-/* Appends a kernel argument that why, of the profile, wants. */
+/* Appends a kernel argument that `why`, a node of the profile, wants. */
 void kargs_want(struct kargs *l, const struct ynode *why, const char *text);

@@ -40,8 +40,13 @@ static const struct unit sizes[] = {{"K", 1ULL << 10, 1},
 				    {"G", 1ULL << 30, 1},
 				    {"T", 1ULL << 40, 1},
 				    {0}};
-static const struct unit durations[] = {{"us", 1, 1},	    {"ms", 1000, 1},	  {"s", 1000000, 1},
-					{"m", 60000000, 1}, {"h", 3600000000, 1}, {0}};
+static const struct unit durations[] = {{"us", 1, 1},
+					{"ms", 1000, 1},
+					{"s", 1000000, 1},
+					{"m", 60000000, 1},
+					{"h", 3600000000, 1},
+					{"d", 86400000000, 1},
+					{0}};
 static const struct unit rates[] = {{"MB/s", 8000000, 8},
 				    {"GB/s", 8000000000, 8},
 				    {"Mb/s", 1000000, 8},

@@ -255,7 +255,8 @@ static void test_direct_peermem(void **state)
 	model(GPU " dma_buf 1");
 	fake.dmabuf_errno = EOPNOTSUPP;
 	assert_int_equal(run_direct(line, &err), 0);
-	assert_has(json_string_value(json_object_get(line, "no_dmabuf")), "fake0 takes no dma-buf");
+	assert_has(json_string_value(json_object_get(line, "no_dmabuf")),
+		   "fake0 does not support dma-buf");
 	assert_path(line, "peermem");
 }
 

@@ -292,7 +292,7 @@ static const struct {
 	int code;
 	const char *said[3];
 } troubles[] = {
-	{lists_none, -ENODEV, {"there is no RDMA device fake0; there are: none"}},
+	{lists_none, -ENODEV, {"there is no RDMA device fake0; found: none"}},
 	{lists_other, -ENODEV, {"no RDMA device fake0", "fake9, fake1", "driver is loaded"}},
 	{is_busy_elsewhere, -EBUSY, {"open fake0: Device or resource busy"}},
 	{is_down, -EAGAIN, {"port 1 of fake0 is DOWN (physically Disabled)", "no carrier"}},
@@ -475,7 +475,7 @@ static void test_dmabuf(void **state)
 	assert_int_equal(fake.mrs, 2); /* the one before is gone */
 	fake.dmabuf_errno = EOPNOTSUPP;
 	assert_int_equal(rdma_link_dmabuf(link, RDMA_FAR, 5, 0, 8192, 4096, &err), -EOPNOTSUPP);
-	assert_has(err.text, "fake1 takes no dma-buf");
+	assert_has(err.text, "fake1 does not support dma-buf");
 	rdma_link_close(link);
 	assert_all_closed();
 }

@@ -335,7 +335,7 @@ static void test_booted(void **state)
 		{"", "", NULL, NULL},
 		{"systemd-boot 252.39-1", NULL, "systemd-boot 252.39-1 booted",
 		 "/etc/kernel/cmdline"},
-		{NULL, "systemd-stub 255.4", "unified kernel image", "--format=uki"},
+		{NULL, "systemd-stub 255.4", "unified kernel image", "--format=line"},
 		{"systemd-boot 255.4", "systemd-stub 255.4", "started by systemd-boot 255.4",
 		 "--format=uki"},
 		{"rEFInd 0.14", "systemd-stub 255.4", "started by rEFInd 0.14", "--format=uki"},
@@ -370,6 +370,23 @@ static void test_booted(void **state)
 	assert_int_equal(b.loader, LOADER_GRUB);
 	bootpart_close(&b, NULL);
 	tree_done(&t);
+}
+
+/* As ESP:/EFI is reached by /boot/efi where the ESP is mounted at /boot: another device than the
+ * root's. */
+static void test_place_is_mount_point(void **state)
+{
+	struct root live;
+
+	(void)state;
+	assert_int_equal(root_init(&live, NULL, NULL), 0);
+	assert_true(place_is_mount_point(&live, "/proc"));
+	assert_false(place_is_mount_point(&live, "/proc/sys"));
+	assert_false(place_is_mount_point(&live, "/usr/bin"));
+	assert_false(place_is_mount_point(&live, "/nowhere"));
+	assert_false(place_is_mounted_vfat(&live, "/proc"));
+	assert_false(place_is_mounted_vfat(&live, "/nowhere"));
+	root_close(&live);
 }
 
 static void test_bad_fstab(void **state)
@@ -452,10 +469,15 @@ static void test_snippet(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bios),	   cmocka_unit_test(test_bls),
-		cmocka_unit_test(test_efi),	   cmocka_unit_test(test_installations),
-		cmocka_unit_test(test_esp_config), cmocka_unit_test(test_booted),
-		cmocka_unit_test(test_bad_fstab),  cmocka_unit_test(test_place_no_trial),
+		cmocka_unit_test(test_bios),
+		cmocka_unit_test(test_bls),
+		cmocka_unit_test(test_efi),
+		cmocka_unit_test(test_installations),
+		cmocka_unit_test(test_esp_config),
+		cmocka_unit_test(test_booted),
+		cmocka_unit_test(test_bad_fstab),
+		cmocka_unit_test(test_place_is_mount_point),
+		cmocka_unit_test(test_place_no_trial),
 		cmocka_unit_test(test_snippet),
 	};
 

@@ -805,10 +805,10 @@ static void test_line_unknown(void **state)
 	/* the first that is given up names the other, which is out as well */
 	if (str_starts(told.s, PF0))
 		assert_text(find(&run, PF0)->reason,
-			    "; nor has " PF1 ": one of them may hold the ");
+			    "; " PF1 " did not return either: one of them may hold the ");
 	else
 		assert_text(find(&run, PF1)->reason,
-			    "; nor has " PF0 ": one of them may hold the ");
+			    "; " PF0 " did not return either: one of them may hold the ");
 	run_close(&run);
 }
 

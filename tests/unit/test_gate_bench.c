@@ -25,6 +25,7 @@
 #include "base/mem.h"
 #include "emulator.h"
 #include "gate/bench.h"
+#include "sys/clock.h"
 
 #define OK "{\"result\":\"measured\",\"value\":42}"
 
@@ -137,9 +138,11 @@ static void test_what_children_say(void **state)
 static void test_result_is_handed_over(void **state)
 {
 	struct bench_job job = sh("sleep 0.05; echo '" OK "'", 5000, NULL);
+	uint64_t before = clock_usec();
 
 	(void)state;
 	run_ms(&job, 1);
+	assert_in_range(job.started_us, before, clock_usec() - job.duration_us);
 	assert_int_equal(json_integer_value(json_object_get(job.result, "value")), 42);
 	assert_in_range(job.duration_us, 50000, 4000000);
 	run_ms(&job, 1); /* a job can run again, and leaks nothing (ASan) */

@@ -290,7 +290,7 @@ static void test_hundred_gates(void **state)
 	assert_int_equal(missed, 0);
 	/* That spread is too wide for the loss which is found where nothing else is said. */
 	assert_int_equal(notes.n, 1);
-	assert_text(notes.v[0], "not 5.0 %: the figures of good nodes spread by ");
+	assert_text(notes.v[0], "not of 5.0 %: the figures of good nodes spread by ");
 	strv_free(&notes);
 	good_free(&n);
 }

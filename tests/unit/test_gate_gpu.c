@@ -149,9 +149,9 @@ static void test_copy(void **state)
 	gives(*state, SETS, "gpu_copy", "on: two, min: 80% of pcie",
 	      "gate/c/0000:1b:00.0: gpu_copy --gpu 0000:1b:00.0 --node 0 | 0000:1b:00.0 node0 | "
 	      "value 80% of pcie (50.4 GB/s);\n"
-	      "gate/c/0000:2b:00.0: gpu_copy of 0000:2b:00.0: 80% of pcie of what is not known: "
+	      "gate/c/0000:2b:00.0: gpu_copy of 0000:2b:00.0: 80% of pcie, which is unknown: "
 	      "the "
-	      "kernel tells no width and speed of its link; write min as a rate\n");
+	      "kernel reports no width and speed of its link; write min as a rate\n");
 }
 
 static void test_peer(void **state)
@@ -167,7 +167,7 @@ static void test_peer(void **state)
 	      "gate/c/0000:1b:00.0-0000:2b:00.0: gpu_peer --gpu 0000:1b:00.0 --peer 0000:2b:00.0 "
 	      "--size 1G | 0000:1b:00.0 0000:2b:00.0 | value 300GB/s;\n");
 	gives(*state, SETS, "gpu_peer", "on: one, min: 300GB/s",
-	      "gate/c/0000:9b:00.0: gpu_peer of 0000:9b:00.0: it is the only one of the set, and a "
+	      "gate/c/0000:9b:00.0: gpu_peer of 0000:9b:00.0: it is the only GPU of the set, and a "
 	      "pair needs two\n");
 	gives(*state, SETS, "gpu_peer", "on: none, min: 300GB/s", "");
 }
@@ -185,7 +185,7 @@ static void test_rdma(void **state)
 	      "--size 8M | 0000:3b:00.0 0000:1b:00.0 node0 | value 80% of line (40.0 GB/s);\n"
 	      "gate/c/0000:9c:00.0-0000:2b:00.0: gpu_rdma of 0000:9c:00.0 with 0000:2b:00.0: 80% "
 	      "of "
-	      "line of what is not known: the kernel tells no speed of its port; write min as a "
+	      "line, which is unknown: the kernel reports no speed of its port; write min as a "
 	      "rate\n");
 	gives(*state, SETS, "gpu_rdma", "on: gpus, with: slow, min: 1GB/s",
 	      "gate/c/0000:9d:00.0-0000:1b:00.0: gpu_rdma of 0000:9d:00.0 with 0000:1b:00.0: "

@@ -17,7 +17,7 @@
 /* A job that ended so, with that line. */
 static struct bench_job said(enum change_state is, const char *line, const char *reason)
 {
-	struct bench_job job = {.state = is, .duration_us = 1000};
+	struct bench_job job = {.state = is, .started_us = 7, .duration_us = 1000};
 
 	if (line) {
 		job.result = json_loads(line, 0, NULL);
@@ -250,6 +250,8 @@ static void test_second_look(void **state)
 	assert_string_equal(p->m.measured, "1.0 GB/s");
 	assert_null(p->m.reason);
 	assert_int_equal(p->m.duration, 2000);
+	assert_int_equal(p->m.timings.n, 2); /* what the budget ended counts for nothing */
+	assert_int_equal(p->m.timings.v[1].started, 7);
 	judge(p, CHANGE_SAME, "{\"value\": 9e8}", NULL);
 	judge(p, CHANGE_FAILED, NULL, "exit status 1"); /* by itself */
 	assert_int_equal(p->m.state, CHANGE_FAILED);
@@ -426,7 +428,7 @@ static void test_share_of_unknown(void **state)
 	probe_judges(p, &t, "min", "value", &none);
 	assert_true(probe_is_declined(p));
 	assert_int_equal(p->m.state, CHANGE_CANNOT_MEASURE);
-	assert_text(p->m.reason, "92% of line of what is not known");
+	assert_text(p->m.reason, "92% of line, which is unknown");
 	probes_gone(&probes);
 	ynode_free(check);
 }
@@ -523,7 +525,7 @@ static void test_causes(void **state)
 		"IOMMU of 0000:3b:00.0 translates and flushes at once (DMA; kernel_args.iommu: "
 		"passthrough does not); the firmware does not say on which NUMA node 0000:3b:00.0 "
 		"is; CPUs were throttled for heat 7 times since boot; automatic NUMA balancing is "
-		"on (seen besides: PCIe speed of 0000:3b:00.0 32 GT/s); look at the slot");
+		"on (also seen: PCIe speed of 0000:3b:00.0 32 GT/s); look at the slot");
 	vec_free(&node.pci);
 	probes_gone(&probes);
 	ynode_free(check);

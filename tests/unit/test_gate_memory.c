@@ -256,7 +256,7 @@ static void test_causes(void **state)
 		     "\"top_interrupt\": \"36 nvme0q1\", \"top_interrupt_count\": 900}",
 		     "likely: 3 SMIs of the firmware; a hypervisor took the CPU for 40 ms; other "
 		     "tasks ran on the CPU 7 times; interrupted most often by 36 nvme0q1, 900 "
-		     "times (seen besides: the CPU is 5)");
+		     "times (also seen: the CPU is 5)");
 	check_causes("{\"smi\": \"unknown\", \"steal_ms\": \"unknown\", \"switches\": 0, "
 		     "\"top_interrupt\": \"LOC Local timer interrupts\", "
 		     "\"top_interrupt_count\": 125}",
@@ -289,7 +289,7 @@ static void check_governor(struct tmp *t, const char *governor, const char *driv
 static void test_governor(void **state)
 {
 	check_governor(*state, "powersave\n", "acpi-cpufreq\n",
-		       "likely: frequency governor powersave (acpi-cpufreq) (seen besides: no "
+		       "likely: frequency governor powersave (acpi-cpufreq) (also seen: no "
 		       "thermal throttling counted)");
 	check_governor(*state, "powersave\n", "intel_pstate\n",
 		       "seen: no thermal throttling counted; frequency governor powersave "

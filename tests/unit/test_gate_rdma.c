@@ -89,8 +89,8 @@ static void test_no_device(void **state)
 	      "1GB/s; messages 1M/s;\n"
 	      "gate/c/0000:7b:00.0: rdma_loopback of 0000:7b:00.0: " NO_DRIVER);
 	gives(*state, SETS, "rdma_loopback", "on: others, min: 50% of line",
-	      "gate/c/0000:7a:00.0: rdma_loopback of 0000:7a:00.0: 50% of line of what is not "
-	      "known: the kernel tells no speed of its port; write min as a rate\n"
+	      "gate/c/0000:7a:00.0: rdma_loopback of 0000:7a:00.0: 50% of line, which is "
+	      "unknown: the kernel reports no speed of its port; write min as a rate\n"
 	      "gate/c/0000:7b:00.0: rdma_loopback of 0000:7b:00.0: " NO_DRIVER);
 }
 
@@ -118,11 +118,11 @@ static void test_pairs(void **state)
 	gives(*state, SETS, "rdma_pairs", "on: rails, with: first, min: 1GB/s",
 	      "gate/c/0000:3b:00.0-0000:3b:00.0: rdma_pairs --device mlx5_0 --peer mlx5_0 "
 	      "--traffic-class 106 | 0000:3b:00.0 node0 | value 1GB/s;\n"
-	      "gate/c/0000:5e:00.0: rdma_pairs of 0000:5e:00.0: there is no other for it; a pair "
-	      "needs two of the set, or one of each set\n");
+	      "gate/c/0000:5e:00.0: rdma_pairs of 0000:5e:00.0: it has no partner; a pair needs "
+	      "two of the set, or one of each set\n");
 	gives(*state, SETS, "rdma_pairs", "on: first, min: 1GB/s",
-	      "gate/c/0000:3b:00.0: rdma_pairs of 0000:3b:00.0: there is no other for it; a pair "
-	      "needs two of the set, or one of each set\n");
+	      "gate/c/0000:3b:00.0: rdma_pairs of 0000:3b:00.0: it has no partner; a pair needs "
+	      "two of the set, or one of each set\n");
 	gives(*state, SETS, "rdma_pairs", "on: others, with: rails, min: 1GB/s",
 	      "gate/c/0000:7a:00.0-0000:3b:00.0: rdma_pairs --device rxe0 --peer mlx5_0 | "
 	      "0000:7a:00.0 node0 node1 0000:3b:00.0 | value 1GB/s;\n"

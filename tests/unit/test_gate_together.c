@@ -62,6 +62,7 @@ static void test_lines(void **state)
 {
 	const struct tmp *t = *state;
 	struct bench_job jobs[N];
+	uint64_t before = clock_usec();
 
 	run(t,
 	    "echo '" MEASURED("2") "'; echo '" MEASURED(
@@ -70,6 +71,8 @@ static void test_lines(void **state)
 	    5000, jobs);
 	assert_int_equal(jobs[0].state, CHANGE_SAME);
 	assert_int_equal(jobs[0].duration_us, 5);
+	assert_int_equal(jobs[0].started_us, 0); /* the line has none */
+	assert_in_range(jobs[3].started_us, before, clock_usec());
 	assert_null(json_object_get(jobs[0].result, "task"));
 	assert_null(json_object_get(jobs[0].result, "took_us"));
 	assert_int_equal(jobs[1].state, CHANGE_SAME); /* task 2: of the second round */
@@ -82,6 +85,33 @@ static void test_lines(void **state)
 	assert_text(tree_text(t, "starts"), "four --x 1\n");
 	assert_null(strstr(tree_text(t, "starts"), "\none"));
 	clear(jobs);
+}
+
+/* When each began, as its line has it: within the time of the process, or it is not known. */
+static void test_started(void **state)
+{
+	static const char *const wrong[] = {"1", "99999999999999999", "-1", "\"x\""};
+	struct bench_job jobs[N];
+	uint64_t begun = clock_usec() + 500000; /* while the process sleeps */
+	cleanup_free char *line = xasprintf("sleep 1; echo '{\"result\":\"measured\",\"value\":1,"
+					    "\"task\":0,\"started_us\":%llu}'",
+					    (unsigned long long)begun);
+
+	run(*state, line, 5000, jobs);
+	assert_int_equal(jobs[0].started_us, begun);
+	assert_null(json_object_get(jobs[0].result, "started_us"));
+	assert_in_range(jobs[1].started_us, jobs[0].started_us, clock_usec()); /* alone */
+	clear(jobs);
+	for (size_t i = 0; i < array_len(wrong); i++) {
+		cleanup_free char *text = xasprintf(
+			"echo '{\"result\":\"measured\",\"value\":1,\"task\":0,\"started_us\":%s}'",
+			wrong[i]);
+
+		run(*state, text, 5000, jobs);
+		assert_true(value(&jobs[0]) == 1);
+		assert_int_equal(jobs[0].started_us, 0);
+		clear(jobs);
+	}
 }
 
 /* Crashed, hung, twice, of no job, or no result at all: the others lose nothing by it. */
@@ -164,6 +194,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_lines, tmp_setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_rest_alone, tmp_setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_no_time, tmp_setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_started, tmp_setup, tmp_teardown),
 		cmocka_unit_test(test_reason),
 	};
 

@@ -208,7 +208,7 @@ static void test_too_large(void **state)
 	b.reason = large;
 	assert_int_equal(history_add(&t->root, &b, &h, &t->err), 0);
 	assert_int_equal(history_write(&t->root, &h, &t->err), -EFBIG);
-	assert_text(t->err.text, "is the most");
+	assert_text(t->err.text, "the limit is");
 	history_free(&h);
 	assert_int_equal(history_read(&t->root, &h, &t->err), 0);
 	assert_string_equal(h.boots.v[0].boot_id, "boot-0");

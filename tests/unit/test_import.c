@@ -20,6 +20,7 @@ static const char *const texts[] = {
 	"GRUB_CMDLINE_LINUX=\"a=1 $b 'c' \\\\\"\nexport "
 	"GRUB_CMDLINE_LINUX='d=\\\n2'\nGRUB_X=1\n=\n",
 	"isolcpus=1-2 iommu=pt root=/dev/x \"a b\" quiet\n# no\n",
+	"hugepagesz=1G hugepages=0:8,1:4 default_hugepagesz=2M hugepages=8 hugepagesz=3M\n",
 	"[main]\ninclude=a,b;-c\n[variables]\nx=1\ny=${x}${y}${f:z:1}\n[sysctl]\na.b=${x}\n  go "
 	"on\n"
 	"[bootloader]\ncmdline=+k=${y} l\ncmdline_m=-l\n[vm]\ndirty_bytes=4%\n[cpu]\ngovernor=a|b\n"
@@ -110,11 +111,102 @@ static void test_edges(void **state)
 		}
 }
 
+#define SECTION "page pools have a section of their own: hugepages: "
+
+/* The kernel's documentation of hugepages= has the pairs and the three ways of a default size. */
+static void test_pages(void **state)
+{
+	static const struct {
+		const char *path, *text, *notes[6];
+	} cases[] = {
+		{"etc/kernel/cmdline",
+		 "hugepagesz=1G hugepages=64 hugepagesz=2048K hugepages=512\n",
+		 {SECTION "[{size: 1G, per_node: N}], where N is 64 divided by the number of NUMA "
+			  "nodes",
+		  SECTION "[{size: 1G, per_node: N}], where N is 64 divided by the number of NUMA "
+			  "nodes",
+		  SECTION "[{size: 2M, per_node: N}], where N is 512 divided by the number of NUMA "
+			  "nodes",
+		  SECTION "[{size: 2M, per_node: N}], where N is 512 divided by the number of NUMA "
+			  "nodes"}},
+		{"cmdline.d/x.conf",
+		 "hugepagesz=1G\nhugepages=0:32,1:16\n",
+		 {SECTION "[{size: 1G, nodes: {0: 32, 1: 16}}]",
+		  SECTION "[{size: 1G, nodes: {0: 32, 1: 16}}]"}},
+		{"proc/cmdline",
+		 "hugepages=0:8 default_hugepagesz=1G",
+		 {SECTION "[{size: 1G, nodes: {0: 8}, default: true}]",
+		  SECTION "[{size: 1G, nodes: {0: 8}, default: true}]"}},
+		{"proc/cmdline",
+		 "default_hugepagesz=1G hugepages=0:8 hugepagesz=2M hugepages=0:4",
+		 {SECTION "[{size: 1G, nodes: {0: 8}, default: true}]",
+		  SECTION "[{size: 1G, nodes: {0: 8}, default: true}]",
+		  SECTION "[{size: 2M, nodes: {0: 4}}]", SECTION "[{size: 2M, nodes: {0: 4}}]"}},
+		{"proc/cmdline",
+		 "hugepagesz=1G hugepages=0:8 default_hugepagesz=1G",
+		 {SECTION "[{size: 1G, nodes: {0: 8}, default: true}]",
+		  SECTION "[{size: 1G, nodes: {0: 8}, default: true}]",
+		  SECTION "[{size: 1G, nodes: {0: 8}, default: true}]"}},
+		{"proc/cmdline", "hugepages=x", {SECTION "[{size: 2M, per_node: ...}]"}},
+		{"proc/cmdline",
+		 "hugepagesz=3M hugepages=0:8 hugepages=0:4 hugepages=0:2",
+		 {"x86-64 and arm64 have no such page size; the kernel ignores this argument and "
+		  "the hugepages= after it",
+		  "the kernel ignores this count, because it rejects the page size before it",
+		  SECTION "[{size: 2M, nodes: {0: 4}}]",
+		  "the kernel ignores this count, because an earlier hugepages= sets the pool of "
+		  "this page size"}},
+		{"default/grub",
+		 "GRUB_CMDLINE_LINUX=hugepagesz=1G\nGRUB_CMDLINE_LINUX=hugepages=0:8\n",
+		 {"default/grub:2 assigns GRUB_CMDLINE_LINUX again",
+		  SECTION "[{size: 2M, nodes: {0: 8}}]"}},
+		{"sysctl.d/x.conf",
+		 "vm.nr_hugepages = 4\n",
+		 {SECTION "[{size: 2M, per_node: ...}]"}},
+	};
+	struct tmp *t = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct import im = {.root = &t->root};
+		struct str out = {0};
+
+		import_text(&im, cases[i].path, true, cases[i].text,
+			    import_kind_of(cases[i].path, NULL));
+		import_write(&im, "imported", &out);
+		for (size_t j = 0; j < im.list.n; j++)
+			assert_string_equal(im.list.v[j].note, cases[i].notes[j]);
+		assert_null(cases[i].notes[im.list.n]);
+		str_free(&out);
+		import_free(&im);
+	}
+}
+
+/* A file of its own has its own pairs; these sysctls count pages of the default size. */
+static void test_pages_of_files(void **state)
+{
+	struct tmp *t = *state;
+	struct import im = {.root = &t->root};
+	struct str out = {0};
+
+	import_text(&im, "x.conf", true, "vm.nr_hugepages=4\n", IMPORT_SYSCTL);
+	import_text(&im, "y.conf", true, "vm/nr_overcommit_hugepages=4\n", IMPORT_SYSCTL);
+	import_text(&im, "a/cmdline", true, "default_hugepagesz=1G\n", IMPORT_CMDLINE);
+	import_text(&im, "b/cmdline", true, "hugepages=0:8\n", IMPORT_CMDLINE);
+	import_write(&im, "imported", &out);
+	assert_string_equal(im.list.v[0].note, SECTION "[{size: 1G, per_node: ...}]");
+	assert_string_equal(im.list.v[1].note, SECTION "[{size: 1G, per_node: ...}]");
+	assert_string_equal(im.list.v[3].note, SECTION "[{size: 2M, nodes: {0: 8}}]");
+	str_free(&out);
+	import_free(&im);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_any_text, tmp_setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_edges, tmp_setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_pages, tmp_setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_pages_of_files, tmp_setup, tmp_teardown),
 	};
 
 	return cmocka_run_group_tests_name("profile/import", tests, NULL, NULL);

@@ -126,9 +126,9 @@ static const char *const numbers[] = {"0",    "1",    "2",    "7",	"8",	   "10",
 				      "100",  "128",  "500",  "1000",	"1023",	   "1024",
 				      "4096", "8191", "8192", "131071", "1000000", "2147483647"};
 static const char *const tails[] = {
-	"",   "K",   "M",    "G",	  "T",	  "B",	  "us",	  "ms",	      "s",    "m",
-	"h",  "ns",  "%",    "% of line", "GT/s", "Mb/s", "Gb/s", "MB/s",     "GB/s", ".5GT/s",
-	"-9", ",12", "-012", ",3-4,9",	  ".5",	  "e3",	  "e-3",  " per node"};
+	"",	  "K",	"M",   "G",    "T",	    "B",    "us",   "ms",   "s",	"m",
+	"h",	  "d",	"ns",  "%",    "% of line", "GT/s", "Mb/s", "Gb/s", "MB/s",	"GB/s",
+	".5GT/s", "-9", ",12", "-012", ",3-4,9",    ".5",   "e3",   "e-3",  " per node"};
 static const char *const words[] = {
 	"true",
 	"false",

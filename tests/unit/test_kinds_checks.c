@@ -114,7 +114,7 @@ static void test_rdma_link(void **state)
 	/* on Ethernet there is no subnet manager to ask for */
 	port_is(t, "2: INIT\n", "5: LinkUp\n");
 	tmp_write(t, IB_PORT "link_layer", "Ethernet\n");
-	gives(t, link, "ACTIVE", CHANGE_DIFFERS, "INIT", "its netdev must be, with a carrier");
+	gives(t, link, "ACTIVE", CHANGE_DIFFERS, "INIT", "its netdev must be up, with a carrier");
 	/* each port counts */
 	port_is(t, "4: ACTIVE\n", "5: LinkUp\n");
 	tmp_write(t, "sys/class/infiniband/mlx5_0/ports/2/state", "1: DOWN\n");
@@ -134,7 +134,7 @@ static void test_rdma_link_of_efa(void **state)
 
 	tree_link(t, DEV "driver", "../../../../bus/pci/drivers/efa");
 	tmp_write(t, IB_PORT "link_layer", "Unknown\n");
-	gives(t, link, "ACTIVE", CHANGE_FAILED, "ACTIVE", "mlx5_0 says ACTIVE whether it has");
+	gives(t, link, "ACTIVE", CHANGE_FAILED, "ACTIVE", "mlx5_0 reports ACTIVE with and without");
 	gives(t, "rdma-speed:" NIC, "400Gb/s", CHANGE_SAME, "400Gb/s", NULL);
 	port_is(t, "1: DOWN\n", "3: Disabled\n");
 	gives(t, link, "ACTIVE", CHANGE_DIFFERS, "DOWN", "port 1 of mlx5_0");
@@ -205,9 +205,9 @@ static void test_no_rdma_device(void **state)
 	gives(t, link, "ACTIVE", CHANGE_DIFFERS, NULL, "module mlx5_ib is not loaded");
 	tree_dir(t, "sys/module");
 	tree_dir(t, "sys/module/mlx5_ib");
-	gives(t, link, "ACTIVE", CHANGE_DIFFERS, NULL, "module mlx5_ib is there and made no");
+	gives(t, link, "ACTIVE", CHANGE_DIFFERS, NULL, "module mlx5_ib is loaded, and has made no");
 	tree_link(t, DEV "driver", "../../../../bus/pci/drivers/e1000e");
-	gives(t, link, "ACTIVE", CHANGE_DIFFERS, NULL, "e1000e made no RDMA device of " NIC);
+	gives(t, link, "ACTIVE", CHANGE_DIFFERS, NULL, "e1000e has made no RDMA device for " NIC);
 	tree_remove(t, DEV "driver");
 	gives(t, link, "ACTIVE", CHANGE_DIFFERS, NULL, NIC " has no driver");
 }
@@ -220,9 +220,9 @@ static void test_rdma_speed(void **state)
 	gives(t, speed, "400Gb/s", CHANGE_SAME, "400Gb/s", NULL);
 	tmp_write(t, IB_PORT "rate", "200 Gb/sec (2X NDR)\n");
 	gives(t, speed, "200Gb/s", CHANGE_SAME, "200Gb/s", NULL);
-	gives(t, speed, "400Gb/s", CHANGE_DIFFERS, "200Gb/s", "has trained to less (2X NDR)");
+	gives(t, speed, "400Gb/s", CHANGE_DIFFERS, "200Gb/s", "trained to a lower speed (2X NDR)");
 	tmp_write(t, IB_PORT "rate", "nonsense\n");
-	gives(t, speed, "400Gb/s", CHANGE_DIFFERS, "unknown", "does not say how fast");
+	gives(t, speed, "400Gb/s", CHANGE_DIFFERS, "unknown", "reports no speed");
 	tmp_write(t, IB_PORT "state", "1: DOWN\n");
 	tmp_write(t, IB_PORT "rate", "400 Gb/sec (4X NDR)\n");
 	gives(t, speed, "400Gb/s", CHANGE_DIFFERS, "no link", "is not active");
@@ -252,8 +252,7 @@ static void test_pcie_errors(void **state)
 	struct tmp *t = *state;
 	const char *errors = "pcie-errors:" NIC;
 
-	gives(t, errors, "0", CHANGE_UNSUPPORTED, "not counted",
-	      "the firmware keeps AER to itself");
+	gives(t, errors, "0", CHANGE_UNSUPPORTED, "not counted", "the firmware handles AER");
 	gives(t, errors, "0", CHANGE_UNSUPPORTED, NULL, "no errors of " NIC);
 	gives(t, "pcie-errors:" NIC "/0", "0", CHANGE_UNSUPPORTED, NULL, "its PF has them");
 	no_errors(t, DEV);

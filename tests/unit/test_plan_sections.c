@@ -161,7 +161,8 @@ static void test_isolation(void **state)
 	} t[] = {
 		{"0-7", "2-7", "isolcpus=2-7 nohz_full=2-7 irqaffinity=0-1", 0},
 		{"0-7", "3,1-2,5", "isolcpus=1-3,5 nohz_full=1-3,5 irqaffinity=0,4,6-7", 0},
-		{"0-7", "1-8", "isolate_cpus: CPU 8 is not there; this node has 0-7", -ERANGE},
+		{"0-7", "1-8", "isolate_cpus: CPU 8 does not exist; this node has CPUs 0-7",
+		 -ERANGE},
 		/* a tree without CPUs in it: what the rest is, is not known */
 		{"", "2-7", "isolcpus=2-7 nohz_full=2-7", 0},
 	};

@@ -332,13 +332,12 @@ static void faults_of_bases(void **state)
 	tmp_write(t, "a.yaml", BASE("a") "extends: b\n");
 	tmp_write(t, "b.yaml", BASE("b") "extends: c\n");
 	tmp_write(t, "c.yaml", BASE("c") "extends: a\n");
-	fails(t, "a.yaml", NULL,
-	      "c.yaml:4:10: extends: this goes round in a circle: a -> b -> c -> a");
+	fails(t, "a.yaml", NULL, "c.yaml:4:10: extends: the bases form a cycle: a -> b -> c -> a");
 	tmp_write(t, "m.yaml", BASE("m") "extends: n\n");
 	fails(t, "m.yaml", NULL, "m.yaml:4:10: extends: no profile 'n'");
 	tmp_write(t, "wrong.yaml", BASE("other"));
 	tmp_write(t, "w.yaml", BASE("w") "extends: wrong\n");
-	fails(t, "w.yaml", NULL, "'other' is in a file named 'wrong'");
+	fails(t, "w.yaml", NULL, "the name 'other' differs from the file's name 'wrong'");
 }
 
 static void required_may_come_from_a_base(void **state)
@@ -390,8 +389,8 @@ static void bad_dropins(void **state)
 
 	tmp_write(t, "p.yaml", BASE("p"));
 	tmp_write(t, ETC "p.d/x.yaml", "name: x\nextends: y\nsysctls: {a.b: 1}\n");
-	fails(t, "p.yaml", NULL, "x.yaml:1:1: name: a drop-in can't have this");
-	assert_says(&t->diags, "x.yaml:2:1: extends: a drop-in can't have this");
+	fails(t, "p.yaml", NULL, "x.yaml:1:1: name: a drop-in cannot set this key");
+	assert_says(&t->diags, "x.yaml:2:1: extends: a drop-in cannot set this key");
 	assert_says(&t->diags, "x.yaml:1:1: schema: missing");
 	assert_says(&t->diags, "did you mean 'sysctl'?");
 }
@@ -470,10 +469,11 @@ static void the_machine_has_a_word(void **state)
 		  BASE("p") "kernel_args: {isolate_cpus: 4-9}\n"
 			    "hugepages: [{size: 1G, nodes: {0: 4, 2: 8}}]\n");
 	fails(t, "p.yaml", &node,
-	      "kernel_args.isolate_cpus: this machine has no CPU 8-9; its last is 7");
+	      "kernel_args.isolate_cpus: this machine has no CPU 8-9; its last CPU is 7");
 	assert_says(&t->diags, "hugepages[0].nodes: this machine has no NUMA node 2");
-	assert_says(&t->diags,
-		    "warning: hugepages: 12288M of pages, but this machine has 8192M of memory");
+	assert_says(
+		&t->diags,
+		"warning: hugepages: the pages need 12288M, but this machine has 8192M of memory");
 }
 
 static void untrusted_files(void **state)
@@ -510,10 +510,10 @@ static void no_file(void **state)
 	assert_int_equal(t->diags.list.n, 0);
 	assert_non_null(strstr(t->err.text, "No such file"));
 	mkdir(tmp_path(t, "d.yaml"), 0755);
-	fails(t, "d.yaml", NULL, "no regular file");
+	fails(t, "d.yaml", NULL, "this is no regular file");
 	diags_free(&t->diags);
 	mkfifo(tmp_path(t, "f.yaml"), 0644);
-	fails(t, "f.yaml", NULL, "no regular file");
+	fails(t, "f.yaml", NULL, "this is no regular file");
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, tmp_setup, tmp_teardown)

@@ -69,13 +69,13 @@ static const struct rule_case cases[] = {
 	{RAILS "sriov: {rails: {vfs: 4}}\n",
 	 "warning: sriov.rails.vfs: 0000:5e:00.1 has no SR-IOV capability"},
 	{BOTH "sriov: {cap: {vfs: 12}}\n",
-	 "warning: sriov.cap.vfs: 0000:5e:00.0 has 8 VFs at most"},
+	 "warning: sriov.cap.vfs: 0000:5e:00.0 supports at most 8 VFs"},
 	/* of all cards: the machine's fault as of one, and no reason to refuse all else */
 	{BOTH "sriov: {cap: {vfs: 17}}\n",
-	 ":6:20: warning: sriov.cap.vfs: 0000:3b:00.0 has 16 VFs at most"},
+	 ":6:20: warning: sriov.cap.vfs: 0000:3b:00.0 supports at most 16 VFs"},
 	{"devices: {a: {address: \"0000:3b:00.0\"}, b: {address: \"0000:5e:00.0\"}}\n"
 	 "sriov: {a: {vfs: 16}, b: {vfs: 12}}\n",
-	 "warning: sriov.b.vfs: 0000:5e:00.0 has 8 VFs at most"},
+	 "warning: sriov.b.vfs: 0000:5e:00.0 supports at most 8 VFs"},
 	{BOTH "sriov: {cap: {vfs: 8}}\n", NULL},
 	{BOTH "sriov: {cap: {vfs: max}}\n", NULL},
 	{RAILS "sriov: {rails: {vfs: 0}}\n", NULL},
@@ -98,7 +98,7 @@ static const struct rule_case cases[] = {
 	 NULL},
 	{"devices: {all: {driver: mlx5_core, address: \"*.0\"}, b: {in: all, numa: 1}}\n"
 	 "sriov: {all: {vfs: 8}, b: {vfs: 9}}\n",
-	 ":5:33: warning: sriov.b.vfs: 0000:5e:00.0 has 8"},
+	 ":5:33: warning: sriov.b.vfs: 0000:5e:00.0 supports at most 8"},
 	/* only what they share counts, and only where it differs */
 	{BOTH "sriov: {near: {vfs: 0}, cap: {vfs: 4}}\n",
 	 "sriov.cap.vfs: 'near' sets a different value at 6:21, and the two sets share functions "
@@ -115,7 +115,7 @@ static const struct rule_case cases[] = {
 	      "gate: {checks: {a: {run: iommu_groups, on: vfs of near}}}\n",
 	 NULL},
 	{"kernel_args: {isolate_cpus: \"2-15,20\"}\n",
-	 "this machine has no CPU 20; its last is 15"},
+	 "this machine has no CPU 20; its last CPU is 15"},
 	{"kernel_args: {isolate_cpus: 2-15}\n", NULL},
 	{"kernel_args: {isolate_cpus: 1-15}\n", "warning: kernel_args.isolate_cpus: only CPU 0"},
 	{"kernel_args: {isolate_cpus: {keep: 3 per node}}\n", NULL},
@@ -140,7 +140,7 @@ static const struct rule_case cases[] = {
 	 "gate.checks.a.cpus: this machine has no CPU 16"},
 	{"hugepages: [{size: 1G, nodes: {0: 1, 2: 1}}]\n", "this machine has no NUMA node 2"},
 	{"hugepages: [{size: 1G, per_node: 3}, {size: 2M, nodes: {0: 2048}}]\n",
-	 "warning: hugepages: 10240M of pages, but this machine has 8192M of memory"},
+	 "warning: hugepages: the pages need 10240M, but this machine has 8192M of memory"},
 	{"hugepages: [{size: 1G, per_node: 2}, {size: 2M, nodes: {0: 1024}}]\n", NULL},
 	{"hugepages: [{size: 512M, per_node: 2}]\n", "x86 has no pages of 512M"},
 	/* a profile for any vendor is no mistake on one of them */

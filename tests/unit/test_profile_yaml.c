@@ -139,22 +139,22 @@ static void deep_by_alias(void **state)
 	str_add(&s, "a0: &a0 [x]\n");
 	for (int i = 1; i < 100; i++)
 		str_addf(&s, "a%d: &a%d [*a%d]\n", i, i, i - 1);
-	refused(*state, str_take(&s), "nested more than 64 deep");
+	refused(*state, str_take(&s), "nested more than 64 levels deep");
 }
 
 static void deep_flow(void **state)
 {
-	refused(*state, repeat("[", 10000, "a: ", ""), "nested more than 64 deep");
+	refused(*state, repeat("[", 10000, "a: ", ""), "nested more than 64 levels deep");
 }
 
 static void deep_flow_maps(void **state)
 {
-	refused(*state, repeat("{a: ", 10000, "", ""), "nested more than 64 deep");
+	refused(*state, repeat("{a: ", 10000, "", ""), "nested more than 64 levels deep");
 }
 
 static void deep_block(void **state)
 {
-	refused(*state, repeat("- ", 10000, "", ""), "nested more than 64 deep");
+	refused(*state, repeat("- ", 10000, "", ""), "nested more than 64 levels deep");
 }
 
 static void deep_indent(void **state)
@@ -163,7 +163,7 @@ static void deep_indent(void **state)
 
 	for (int i = 0; i < 1000; i++)
 		str_addf(&s, "%*sa:\n", i, "");
-	refused(*state, str_take(&s), "nested more than 64 deep");
+	refused(*state, str_take(&s), "nested more than 64 levels deep");
 }
 
 static void many_anchors(void **state)

@@ -153,11 +153,11 @@ static void test_metrics_text(void **state)
 	(void)state;
 	assert_string_equal(
 		text,
-		"# HELP railhead_ready Whether railhead lets work in (/run/railhead/ready is "
-		"there).\n"
+		"# HELP railhead_ready Whether railhead admits work (/run/railhead/ready "
+		"exists).\n"
 		"# TYPE railhead_ready gauge\n"
 		"railhead_ready 1\n"
-		"# HELP railhead_admitted_by_hand Whether work was let in by hand, against the "
+		"# HELP railhead_admitted_by_hand Whether work was admitted by hand, against the "
 		"verdict.\n"
 		"# TYPE railhead_admitted_by_hand gauge\n"
 		"railhead_admitted_by_hand 0\n"

@@ -214,12 +214,93 @@ static void test_misspelt(void **state)
 	record_free(&r);
 }
 
+static json_t *measured(const char *timing)
+{
+	cleanup_free char *text = xasprintf(
+		"{\"schema\": 2, \"boot_id\": \"b\", \"measurements\": [{\"id\": \"gate/m/node0\", "
+		"\"check\": \"m\", \"state\": \"same\", \"on_fail\": \"block\", "
+		"\"demanded\": true, %s}]}",
+		timing);
+	json_t *doc = json_loads(text, 0, NULL), *back = again(doc);
+	json_t *ret = json_incref(json_array_get(json_object_get(back, "measurements"), 0));
+
+	settles(doc);
+	json_decref(doc);
+	json_decref(back);
+	return ret;
+}
+
+/* When each run of a measurement began: of one run a key, of several a list, of none neither. */
+static void test_timings(void **state)
+{
+	static const struct {
+		const char *said, *kept; /* kept: of the keys that tell of the time */
+	} t[] = {
+		{"\"duration_usec\": 9", "{\"duration_usec\": 9}"},
+		{"\"started_usec\": 5, \"duration_usec\": 9",
+		 "{\"started_usec\": 5, \"duration_usec\": 9}"},
+		{"\"started_usec\": 5, \"duration_usec\": 9, \"timings\": [{\"started_usec\": 5, "
+		 "\"duration_usec\": 2}, {\"started_usec\": 8, \"duration_usec\": 7}]",
+		 "{\"started_usec\": 5, \"duration_usec\": 9, \"timings\": [{\"started_usec\": 5, "
+		 "\"duration_usec\": 2}, {\"started_usec\": 8, \"duration_usec\": 7}]}"},
+		{"\"started_usec\": -5, \"duration_usec\": 9, \"timings\": [{}, 7]",
+		 "{\"duration_usec\": 9}"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		json_t *m = measured(t[i].said), *kept = json_loads(t[i].kept, 0, NULL);
+		static const char *const keys[] = {"started_usec", "duration_usec", "timings"};
+
+		for (size_t k = 0; k < array_len(keys); k++) {
+			json_t *is = json_object_get(m, keys[k]);
+			json_t *wanted = json_object_get(kept, keys[k]);
+
+			assert_true(is == wanted || json_equal(is, wanted));
+		}
+		json_decref(m);
+		json_decref(kept);
+	}
+}
+
+/* Keys of the answer, with each verdict and before the first one. */
+static void test_keys(void **state)
+{
+	static const char *const keys[] = {"verdict", "admit",	     "reasons",	 "faults",
+					   "skipped", "judged_usec", "warnings", "trends"};
+
+	enum { KINDS = VERDICT_NONE + 1 };
+
+	(void)state;
+	for (unsigned int kind = 0; kind <= KINDS; kind++) {
+		struct record r;
+		json_t *doc;
+
+		record_init(&r, "b");
+		if (kind < KINDS)
+			record_set_simple(&r, kind, FAULT_NONE, "x");
+		doc = record_to_json(&r);
+		assert_int_equal(json_object_size(doc), 2 + array_len(keys));
+		for (size_t i = 0; i < array_len(keys); i++)
+			assert_non_null(json_object_get(doc, keys[i]));
+		if (kind == KINDS) {
+			assert_true(json_is_null(json_object_get(doc, "verdict")));
+			assert_true(json_is_false(json_object_get(doc, "admit")));
+			assert_int_equal(json_array_size(json_object_get(doc, "faults")), 0);
+		}
+		settles(doc);
+		json_decref(doc);
+		record_free(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_codes),	   cmocka_unit_test(test_schema),
-		cmocka_unit_test(test_misspelt),
+		cmocka_unit_test(test_misspelt),   cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_timings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -220,7 +220,7 @@ def _layouts(*names):
 VARIABLES, STRANGER = "efi-variables.qcow2", "stranger.qcow2"
 
 
-def _ovmf(qemu_dir, directory):
+def ovmf(qemu_dir, directory):
     """EFI firmware, with variables of the guest's own."""
     source = next((path for path in OVMF if os.path.exists(path)), None)
     if source is None:
@@ -255,7 +255,7 @@ def layout(name, directory):
     disks = _layouts(name)
     os.makedirs(directory, exist_ok=True)
     image_name, efi = LAYOUTS[name]
-    hardware = small_hardware() + (_ovmf(qemu_dir, directory) if efi else [])
+    hardware = small_hardware() + (ovmf(qemu_dir, directory) if efi else [])
     files = [VARIABLES] if efi else []
     if name == "hangs":
         hardware += ["-device", "i6300esb"]
@@ -289,7 +289,7 @@ def cut_guest(name, directory):
     disks = _layouts(layout_name)
     os.makedirs(directory, exist_ok=True)
     image_name, efi = LAYOUTS[layout_name]
-    hardware = small_hardware() + (_ovmf(qemu_dir, directory) if efi else [])
+    hardware = small_hardware() + (ovmf(qemu_dir, directory) if efi else [])
     return CutGuest(qemu_dir, accel, os.path.join(disks, image_name), directory,
                     hardware=hardware, env=env)
 

@@ -79,7 +79,7 @@ def looks(vm):
     rails = [c for name, c in changes.items() if name.startswith("gate/rdma/")]
     equal("rails", len(rails), 2)
     for one in rails:
-        expect("igb made no RDMA device" in one["reason"], one)
+        expect("igb has made no RDMA device" in one["reason"], one)
     for name, one in changes.items():
         if name.startswith("gate/errors/"):
             expect(one["state"] in ("same", "unsupported"), one)

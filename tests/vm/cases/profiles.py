@@ -72,7 +72,7 @@ def too_many_pages(vm):
     env = vm.sh("sha256sum /boot/grub/railhead.env")
     result = vm.run("railhead apply", 120)
     equal("exit status of apply", result.status, 9)
-    contains("railhead apply", result.output, "is a DIMM missing?",
-             "kernel_args/next_boot: failed: 65536M of pages on NUMA node 0")
+    contains("railhead apply", result.output, "check for a missing DIMM",
+             "kernel_args/next_boot: failed: the pages need 65536M on NUMA node 0")
     equal("railhead.env", vm.sh("sha256sum /boot/grub/railhead.env"), env)
     equal("vm.swappiness", vm.read("/proc/sys/vm/swappiness"), "10")

@@ -90,7 +90,7 @@ def blocked_and_admitted(vm):
     _as_in_a_boot(vm, "20s")
     _wait(vm, "railhead status | grep -q verdict:.blocked", 120)
     contains("reasons", " ".join(status_json(vm)["reasons"]), "gate.wait: waited ",
-             "for gate/links/0000:41:00.0, and waits no longer")
+             "for gate/links/0000:41:00.0, and gave up")
     expect_fault(vm, "RH-GATE-WAIT-OVER", "0000:41:00.0")
     _wait(vm, "! systemctl is-active -q railhead-retry.timer", 30)
     exits(vm, "railhead admit --for 1m --reason 'the cable is on its way' 2>&1", 0, 120)
