@@ -6,8 +6,10 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* By their numbers, in the order of linux/capability.h. libcap has no more than these names, and
- * would have to be where a profile is checked. */
+/*
+ * Indexed by number, in the order of linux/capability.h. libcap would add only these names, and a
+ * check of a profile would require the library.
+ */
 static const char *const names[] = {
 	"CAP_CHOWN",
 	"CAP_DAC_OVERRIDE",

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Marks a cut message, so that nobody takes half a sentence for the whole. */
+/* Marks a cut message, so that a reader sees that the sentence is incomplete. */
 static void mark_cut(char *text, size_t len)
 {
 	static const char dots[] = "...";

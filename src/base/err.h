@@ -5,13 +5,13 @@
  *  - A function that can fail returns int: 0 (or a count), or a negative errno.
  *  - Its last parameter is `struct err *err` (before a format string, if there is one).
  *  - Success leaves *err alone. Failure fills it and leaves every other output alone.
- *  - A caller that knows more wraps the error outside-in, so that the one line printed at
+ *  - A caller with more context wraps the error outside-in, so that the one line printed at
  *    the end reads "sriov 0000:3b:00.0: sriov_numvfs: 16 asked, 8 possible: Numerical
  *    result out of range".
  *  - A function either reports (prints, logs) or returns, never both.
  *
- * There is no allocation on the error path: the message is a fixed buffer, cut with "…"
- * when it is too long. A NULL err is allowed where the caller does not care.
+ * The error path allocates nothing: the message is a fixed buffer, and a longer message ends in
+ * "...". A caller that needs no error may pass NULL.
  */
 #pragma once
 
@@ -24,29 +24,29 @@
 
 struct err {
 	int code;		 /* negative errno of the innermost failure */
-	enum fault fault;	 /* which one that is, where err_fault() said so */
+	enum fault fault;	 /* set by err_fault() */
 	char text[ERR_TEXT_MAX]; /* "context: context: what happened" */
 };
 
-/* Sets the message; returns code (a negative errno), so that `return err_set(...)` works. */
+/* Sets the message; returns code (a negative errno), for use as `return err_set(...)`. */
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* The same, with ": " and strerror(-code) appended. */
+/* Like err_set(), with ": " and strerror(-code) appended. */
 int err_errno(struct err *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * The sentence about a path that a person gave, from -errno: "No such file or directory; check the
- * path". Static, or that of strerror().
+ * The sentence for -errno about a path that a user gave: "No such file or directory; check the
+ * path". Static, or the text of strerror().
  */
 const char *err_of_path(int code);
-/* Sets "path: " and that sentence. Returns code. */
+/* Sets "path: " and the sentence of err_of_path(). Returns code. */
 int err_path(struct err *err, int code, const char *path);
 
-/* The same failure as *from, under that code. Returns code. */
+/* Copies the message and the fault of *from, with the given code. Returns code. */
 int err_copy(struct err *err, int code, const struct err *from);
 
-/* Says which fault the failure is that was just set. Returns code. */
+/* Assigns a fault to the failure that was just set. Returns code. */
 int err_fault(struct err *err, int code, enum fault fault);
 
 /* Puts "context: " before the message. Returns err->code. */

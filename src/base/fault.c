@@ -605,7 +605,10 @@ const char *fault_code(enum fault f)
 	return rows[f].code;
 }
 
-/* How much it takes, which is not the order of the actions: those for people come first. */
+/*
+ * The effort of each action. The order differs from the enum, because a change of the profile or of
+ * the site ranks below a reboot.
+ */
 static const int ranks[] = {
 	[ACTION_RETRY] = 0,  [ACTION_PROFILE] = 1,     [ACTION_SITE] = 2,    [ACTION_REBOOT] = 3,
 	[ACTION_RESEAT] = 4, [ACTION_POWER_CYCLE] = 5, [ACTION_REPLACE] = 6,

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The faults that keep work off a node, each with a code for programs: RH-LAYER-NAME. A code names
- * what is wrong, and never which device has it: the id and the sentence beside the code do.
+ * the fault and never the device; the id and the sentence next to the code name the device.
  *
- * A code that was published keeps its name and its meaning for ever; a fault that is told apart
- * more finely gets a new code. docs/faults.md, docs/runbook.md and the entries of the journal's
- * catalog are made from this table.
+ * A published code keeps its name and its meaning for ever; a more specific fault gets a new code.
+ * docs/faults.md, docs/runbook.md and the entries of the journal's catalog are made from this
+ * table.
  */
 #pragma once
 
 enum fault {
 	FAULT_NONE,
-	/* profile: what the author of a profile wrote */
+	/* profile: errors of the author of a profile */
 	FAULT_PROFILE_NONE,
 	FAULT_PROFILE_TWO,
 	FAULT_PROFILE_INVALID,
@@ -72,7 +72,7 @@ enum fault {
 	FAULT_MEMORY_LATENCY,
 	FAULT_MEMORY_ERRORS,
 	FAULT_MEMORY_CORRECTED,
-	/* pci: functions, their links, and the ways between them */
+	/* pci: functions, their links, and the paths between them */
 	FAULT_PCI_MISSING,
 	FAULT_PCI_TOO_MANY,
 	FAULT_PCI_DRIVER,
@@ -156,7 +156,7 @@ enum fault {
 	FAULT_STORAGE_FAILING,
 	FAULT_STORAGE_HOT,
 	FAULT_STORAGE_WORN,
-	/* host: what is installed, and what else runs */
+	/* host: installed software, and other programs */
 	FAULT_HOST_CONF,
 	FAULT_HOST_LIBRARY,
 	FAULT_HOST_RECORD,
@@ -167,7 +167,7 @@ enum fault {
 	FAULT_HOST_LIMIT_FAILED,
 	FAULT_HOST_MEMLOCK,
 	FAULT_HOST_COMMAND,
-	/* gate: the judgement itself */
+	/* gate: the judgement */
 	FAULT_GATE_UNJUDGED,
 	FAULT_GATE_AT_WORK,
 	FAULT_GATE_KILLED,
@@ -189,25 +189,25 @@ enum fault {
 
 enum { FAULT_CODE_MAX = 27 }; /* characters */
 
-/* What mends it. */
+/* The action that corrects a fault. */
 enum fault_action {
-	ACTION_RETRY,	    /* railhead, or railhead run once more */
-	ACTION_REBOOT,	    /* of the node, or a reset of the part */
-	ACTION_POWER_CYCLE, /* of the node: a reboot keeps the power on */
-	ACTION_RESEAT,	    /* a card, a cable, a DIMM: hands in the data centre */
-	ACTION_REPLACE,	    /* a part */
-	ACTION_PROFILE,	    /* its author changes the profile */
-	ACTION_SITE,	    /* the image, the BIOS, the fabric, what else runs on the node */
+	ACTION_RETRY,	    /* run railhead again, or let it run again */
+	ACTION_REBOOT,	    /* reboot the node, or reset the part */
+	ACTION_POWER_CYCLE, /* power-cycle the node, because a reboot keeps the power on */
+	ACTION_RESEAT,	    /* reseat a card, a cable or a DIMM by hand in the data centre */
+	ACTION_REPLACE,	    /* replace a part */
+	ACTION_PROFILE,	    /* the author changes the profile */
+	ACTION_SITE, /* change the image, the BIOS, the fabric, or another program on the node */
 	ACTION_COUNT,
 };
 
 /* When a person may admit work in spite of the fault (`railhead admit`). */
 enum fault_admit {
-	ADMIT_WAIT,    /* no need: the next look may find the node fit */
-	ADMIT_SETTING, /* work does not depend on the value that differs */
-	ADMIT_SPEED,   /* work of this node alone: others would wait for the slow one */
-	ADMIT_PART,    /* work does not use the part */
-	ADMIT_CHECKED, /* a person has seen by hand what railhead has not */
+	ADMIT_WAIT,    /* unnecessary: the next look may find the node fit */
+	ADMIT_SETTING, /* for work that does not depend on the value that differs */
+	ADMIT_SPEED,   /* for work of only this node: other nodes would wait for the slow node */
+	ADMIT_PART,    /* for work that does not use the part */
+	ADMIT_CHECKED, /* after a person has checked by hand */
 	ADMIT_NEVER,
 	ADMIT_COUNT,
 };
@@ -216,21 +216,21 @@ struct fault_row {
 	const char *code;
 	enum fault_action action;
 	enum fault_admit admit;
-	/* A command that shows the fault; words in capitals stand for a name of the reason. */
+	/* A command that shows the fault; words in capitals stand for names in the reason. */
 	const char *look;
 	const char *meaning; /* sentences */
-	const char *remedy;  /* sentences: the sentence beside the code may know better */
+	const char *remedy;  /* sentences; the remedy of a reason may be more specific */
 };
 
-/* Of each but FAULT_NONE. */
+/* The row of any fault except FAULT_NONE. */
 const struct fault_row *fault_row(enum fault f);
-/* NULL: of FAULT_NONE. */
+/* NULL for FAULT_NONE. */
 const char *fault_code(enum fault f);
-/* The one of the two that hands, tools or parts are needed for; a, if they are alike. */
+/* The fault that needs more effort to correct: hands, tools or parts; a if both are equal. */
 enum fault fault_graver(enum fault a, enum fault b);
-/* FAULT_NONE: no fault has that code. */
+/* FAULT_NONE if no fault has that code. */
 enum fault fault_parse(const char *code);
-/* "nic": between the first two hyphens of the code, as words are written. Caller frees. */
+/* "nic": the part of the code between its first two hyphens, in lower case. Caller frees. */
 char *fault_layer(enum fault f);
 /* "power-cycle" */
 const char *fault_action_name(enum fault_action a);

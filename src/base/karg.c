@@ -35,7 +35,7 @@ int karg_check(const char *text, struct err *err)
 		return r;
 	if (!*text)
 		return err_set(err, -EINVAL, "an empty kernel argument");
-	/* GRUB's wildcard.c takes words that begin with the last three for names of files. */
+	/* GRUB's wildcard.c treats words that begin with one of the last three as file names. */
 	if (strchr("#=*/(", *text))
 		return err_set(err, -EINVAL, "%.80s: a kernel argument can't begin with %c", text,
 			       *text);

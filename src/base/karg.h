@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the boot loader and the kernel accept as an argument: one predicate for `check` and for
- * the boot, so that a profile that passed the one is not refused by the other.
+ * Checks whether the boot loader and the kernel accept an argument: `check` and the boot share the
+ * predicate, so that the boot accepts every profile that passed `check`.
  */
 #pragma once
 
@@ -9,16 +9,16 @@
 
 enum {
 	/*
-	 * The kernel panics at the 32nd argument "key=value" that nobody claims; GRUB's
-	 * BOOT_IMAGE= and the user's own may be among them.
+	 * The kernel panics at the 32nd unclaimed argument "key=value"; GRUB's BOOT_IMAGE= and the
+	 * user's own arguments may be among the 32.
 	 */
 	KARGS_MAX = 30,
 	KARGS_LINE_MAX = 1524, /* bytes: ENV_SLOT_SIZE of boot/env_layout.h */
 };
 
 /*
- * Whether an argument can travel through a GRUB variable: printable ASCII without blanks,
- * quotes, backslash, backtick and '$', 1 to 1000 bytes, none of # = ( / * at its front; not "--",
- * nor an argument that speaks to railhead itself (railhead.*). -EINVAL and the reason otherwise.
+ * Whether an argument can pass through a GRUB variable: 1 to 1000 bytes of printable ASCII without
+ * blanks, quotes, backslash, backtick and '$', and without any of # = ( / * as the first character;
+ * not "--", nor an argument for railhead (railhead.*). -EINVAL with the reason otherwise.
  */
 int karg_check(const char *text, struct err *err);

@@ -2,10 +2,10 @@
 /*
  * Memory and cleanup attributes.
  *
- * The x* allocators never return NULL: out of memory they abort(). railhead holds a few
- * hundred kilobytes, Linux overcommits, and a node that can't spare those is lost in any
- * case; its unit then fails and the node is blocked. Input is bounded before it is
- * allocated (see profile/yaml.h), so no file can provoke this.
+ * The x* allocators never return NULL: out of memory they abort(). railhead holds a few hundred
+ * kilobytes, and Linux overcommits. A node without that memory is lost in any case: the unit fails
+ * and the node is blocked. The size of input is checked before its allocation (see profile/yaml.h),
+ * so no file can cause an abort.
  */
 #pragma once
 
@@ -52,7 +52,7 @@ static inline void cleanup_fclosep(FILE **f)
 #define cleanup_closedir cleanup(cleanup_closedirp)
 #define cleanup_fclose cleanup(cleanup_fclosep)
 
-/* Hands an owned pointer or fd on, so that its cleanup attribute lets go of it. */
+/* Transfers an owned pointer or fd, so that its cleanup attribute no longer frees it. */
 #define take_ptr(p)                     \
 	({                              \
 		__typeof__(p) t_ = (p); \

@@ -12,7 +12,7 @@ enum {
 	WEIGHT_LITERAL = 3,
 	WEIGHT_CLASS = 2,
 	WEIGHT_ANY_CHARACTER = 1,
-	WEIGHT_NAMES = 1 << 16, /* more than a whole path has */
+	WEIGHT_NAMES = 1 << 16, /* more than the weight of any path */
 };
 
 bool pattern_is(const char *text)
@@ -47,7 +47,10 @@ static size_t weigh(const char *begin, const char *end)
 	return weight;
 }
 
-/* Of a device, or with a pattern: no bus, class or driver, of which many have digits, too. */
+/*
+ * Whether a part names a device or has a pattern. Buses, classes and drivers do not count, although
+ * many have digits.
+ */
 static bool is_name(const char *before, const char *part, size_t len)
 {
 	if (strcspn(part, "*?[") < len || !part[len])
@@ -74,7 +77,7 @@ size_t pattern_weight(const char *text)
 		before = text;
 		text += len + (text[len] == '/');
 	}
-	/* One file of sysfs has many paths: which of them a line takes says nothing of it. */
+	/* A file of sysfs has many paths, so the choice of the path does not count. */
 	return sysfs ? names : names * WEIGHT_NAMES + all;
 }
 

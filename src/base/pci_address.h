@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /*
- * The length of the PCI address at the beginning of s, "0000:18:00.0", as the kernel writes it:
- * lower case, a domain of 4 to 8 digits. 0: there is none.
+ * The length of the PCI address at the start of s, "0000:18:00.0", as the kernel writes it: lower
+ * case, with a domain of 4 to 8 digits. 0: no address.
  */
 size_t pci_address_len(const char *s);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Of n values, at least 1, which stay as they are: linear between neighbours. q: 0 to 1. */
+/*
+ * Quantiles of n values (at least 1), which are not changed; linear between neighbours. q: 0 to 1.
+ */
 #pragma once
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * SHA-256 (FIPS 180-4), for the digest that identifies a profile. Our own 80 lines rather
- * than libcrypto: that library costs more start-up time than a whole converged run.
+ * SHA-256 (FIPS 180-4), for the digest that identifies a profile. These 80 lines replace libcrypto,
+ * because loading libcrypto takes longer than a whole converged run.
  */
 #pragma once
 

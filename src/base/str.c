@@ -131,7 +131,7 @@ char *str_printable(const char *s, size_t most)
 
 size_t str_distance(const char *a, const char *b)
 {
-	enum { MAX = 64 }; /* keys are short; longer ones are never near to anything */
+	enum { MAX = 64 }; /* keys are short; longer words are never near */
 	size_t la = strlen(a), lb = strlen(b);
 	size_t d[3][MAX + 1];
 
@@ -166,11 +166,11 @@ bool str_is_near(const char *word, const char *known, size_t *best)
 	size_t limit = len / 3 > 2 ? len / 3 : len > 3 ? 2 : 1;
 	size_t d;
 
-	/* The distance is at least by how much one is longer. */
+	/* The distance is at least the difference of the lengths. */
 	if (of_known > len + limit || len > of_known + limit)
 		return false;
 	d = str_distance(word, known);
-	/* Two changes make almost any word of three letters into almost any other. */
+	/* Two changes turn almost any word of three letters into almost any other. */
 	if (d > limit || d >= len || d >= of_known || d >= *best)
 		return false;
 	*best = d;

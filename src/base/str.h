@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A growing string. Zero is empty; .s is NUL-terminated once anything was added. */
+/* A growing string. Zero is empty; .s is NUL-terminated after the first addition. */
 #pragma once
 
 #include <stdarg.h>
@@ -17,7 +17,7 @@ void str_add(struct str *b, const char *s);
 void str_addn(struct str *b, const char *s, size_t n);
 void str_addf(struct str *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void str_vaddf(struct str *b, const char *fmt, va_list ap);
-/* "; ", unless it is empty; and a clause behind that. */
+/* Adds "; " unless the string is empty; str_clause() then adds a clause. */
 void str_begin_clause(struct str *b);
 void str_clause(struct str *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *str_get(const struct str *b); /* "" when empty, never NULL */
@@ -25,25 +25,25 @@ char *str_take(struct str *b);		  /* the caller owns the result; b is empty agai
 void str_free(struct str *b);
 #define cleanup_str __attribute__((__cleanup__(str_free)))
 
-/* Drops trailing white space in place, as a kernel attribute's newline. */
+/* Drops trailing white space in place, such as the newline of a kernel attribute. */
 void str_chomp(char *s);
-/* s, or "" of NULL. */
+/* s, or "" if s is NULL. */
 static inline const char *or_empty(const char *s)
 {
 	return s ? s : "";
 }
 
 bool str_starts(const char *s, const char *prefix);
-/* FNV-1a, 32 bits: for tables in memory, never kept. */
+/* FNV-1a, 32 bits: only for tables in memory, because values are never stored. */
 uint32_t str_hash(const char *s);
-/* The first most characters, with '?' for control characters. Caller frees. */
+/* The first `most` characters, with '?' for control characters. Caller frees. */
 char *str_printable(const char *s, size_t most);
 /* The index of s in list, or -1. */
 int str_index(const char *s, const char *const *list, size_t n);
 /* The distance between two words (Damerau-Levenshtein, optimal string alignment). */
 size_t str_distance(const char *a, const char *b);
 /*
- * Whether known may be meant by word, and is nearer than *best, which the distance then becomes;
- * SIZE_MAX at first.
+ * Whether word may mean known at a smaller distance than *best, which is SIZE_MAX at first; if so,
+ * *best becomes that distance.
  */
 bool str_is_near(const char *word, const char *known, size_t *best);

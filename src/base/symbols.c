@@ -11,7 +11,7 @@ const char *symbols_resolve(void *lib, const struct symbol *table, void *into)
 	for (; table->name; table++) {
 		void *p = dlsym(lib, table->name);
 
-		/* POSIX lets a function's address pass through void *; copied, as ISO C doesn't. */
+		/* POSIX permits a function's address in void *; copy it, because ISO C does not. */
 		memcpy((char *)into + table->offset, &p, sizeof(p));
 		if (!p && !table->optional && !missing)
 			missing = table->name;

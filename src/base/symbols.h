@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The functions of a library that was opened at run time, as a table of pointers. */
+/* Resolves the functions of a library that was opened at run time into a table of pointers. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,8 +7,8 @@
 
 struct symbol {
 	const char *name; /* in the library; NULL ends the table */
-	size_t offset;	  /* of the function pointer in the struct that is filled */
-	bool optional;	  /* stays NULL where the library is too old for it */
+	size_t offset;	  /* of the function pointer in the filled struct */
+	bool optional;	  /* stays NULL if the library is too old */
 };
 
 #define SYMBOL(type, member, name)                  \
@@ -20,5 +20,8 @@ struct symbol {
 		name, offsetof(type, member), true \
 	}
 
-/* Fills what it finds; the first name that is missing and not optional, or NULL. */
+/*
+ * Fills in every function that exists. Returns the first missing name that is not optional, or
+ * NULL.
+ */
 const char *symbols_resolve(void *lib, const struct symbol *table, void *into);

@@ -94,7 +94,7 @@ char *format_duration(uint64_t usec)
 	struct str text = {0};
 	size_t parts = 0;
 
-	/* The two largest: nobody needs the seconds of a day. */
+	/* Only the two largest units, because a duration of days needs no seconds. */
 	for (size_t i = 0; i < array_len(units) && parts < 2; i++) {
 		uint64_t n = rest / units[i].seconds;
 
@@ -118,7 +118,7 @@ int parse_latency(const char *s, uint64_t *ret_nsec)
 
 int parse_rate(const char *s, uint64_t *ret_bytes_per_s)
 {
-	/* Bits are divided by 8 last, so that 1Mb/s does not lose its half byte. */
+	/* Divide bits by 8 last, so that 1Mb/s keeps its half byte. */
 	static const struct unit bytes[] = {{"MB/s", 8000000ULL}, {"GB/s", 8000000000ULL}};
 	static const struct unit bits[] = {{"Mb/s", 1000000ULL}, {"Gb/s", 1000000000ULL}};
 	uint64_t v;
@@ -224,7 +224,7 @@ char *cpus_format(const struct cpus *c)
 	return str_take(&out);
 }
 
-/* Of the group that ends at end (exclusive), group 0 being the last. */
+/* The group that ends before end; group 0 is the last. */
 static int parse_group(const char *begin, const char *end, unsigned int group, struct cpus *ret)
 {
 	uint32_t bits = 0;
@@ -320,7 +320,7 @@ int cpus_next(const struct cpus *c, int after)
 {
 	for (int n = after + 1; n < CPUS_MAX; n++) {
 		if (!c->bit[n / 64])
-			n |= 63; /* an empty word: on to the next */
+			n |= 63; /* skip an empty word */
 		else if (cpus_has(c, (unsigned int)n))
 			return n;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Numbers with units, as profiles write them, and CPU lists as the kernel writes them.
- * All parsers take the whole string: trailing text is -EINVAL; overflow is -ERANGE.
+ * Numbers with units, in the form of profiles, and CPU lists, in the form of the kernel. All
+ * parsers read the whole string: -EINVAL for trailing text, -ERANGE for overflow.
  */
 #pragma once
 
@@ -28,7 +28,7 @@ int parse_latency(const char *s, uint64_t *ret_nsec);
 /* Rates: "180GB/s" "100MB/s" (powers of 1000, bytes) and "400Gb/s" (bits). In bytes/s. */
 int parse_rate(const char *s, uint64_t *ret_bytes_per_s);
 
-/* Messages in a second: "500/s" "800K/s" "2M/s", powers of 1000. */
+/* Messages per second: "500/s" "800K/s" "2M/s", powers of 1000. */
 int parse_message_rate(const char *s, uint64_t *ret_per_s);
 
 /* PCIe speeds as sysfs prints them: "32GT/s", "2.5 GT/s PCIe". In units of 0.1 GT/s. */
@@ -41,20 +41,19 @@ struct cpus {
 };
 
 /*
- * "2-47,50-95" -> set. Empty string is the empty set. -EINVAL for text that is no list or
- * a range that runs backwards, -ERANGE above CPUS_MAX-1.
- * See Documentation/admin-guide/kernel-parameters.rst, "cpu lists" (strides and N are
- * not taken).
+ * "2-47,50-95" -> set. An empty string is the empty set. -EINVAL for malformed text or a range that
+ * runs backwards, -ERANGE above CPUS_MAX-1. See Documentation/admin-guide/kernel-parameters.rst,
+ * "cpu lists" (strides and N are rejected).
  */
 int cpus_parse(const char *s, struct cpus *ret);
 char *cpus_format(const struct cpus *c); /* caller frees */
 /*
- * As the kernel prints bitmaps with %*pb: "3", "00000001,0000ff00", hexadecimal groups of 32 bits,
- * the highest first. -EINVAL for other text, -ERANGE above CPUS_MAX-1.
+ * The form of the kernel's %*pb: "3", "00000001,0000ff00", hexadecimal groups of 32 bits, the
+ * highest first. -EINVAL for other text, -ERANGE above CPUS_MAX-1.
  */
 int cpus_parse_mask(const char *s, struct cpus *ret);
 char *cpus_format_mask(const struct cpus *c); /* caller frees */
-/* Whether both are masks, and of the same CPUs, whatever zeros are in front. */
+/* Whether both are masks of the same CPUs; leading zeros do not matter. */
 bool cpus_same_mask(const char *a, const char *b);
 bool cpus_has(const struct cpus *c, unsigned int n);
 void cpus_add(struct cpus *c, unsigned int n);

@@ -22,7 +22,7 @@
 		(vec)->v[(vec)->n++] = (item);                                        \
 	} while (0)
 
-/* Frees the array, not what its items own. */
+/* Frees the array, but nothing that the items own. */
 #define vec_free(vec)                      \
 	do {                               \
 		free((vec)->v);            \
@@ -40,7 +40,10 @@ struct strv {
 void strv_add(struct strv *l, const char *s);
 void strv_sort(struct strv *l); /* by bytes, as LC_ALL=C sort does */
 int strv_contains(const struct strv *l, const char *s);
-/* "a, b and 3 more": so many are named, the others counted; "" of none. Caller frees. */
+/*
+ * "a, b and 3 more": names the first `most` and counts the others; "" for an empty list. Caller
+ * frees.
+ */
 char *strv_some(const struct strv *l, size_t most);
 void strv_free(struct strv *l);
 #define cleanup_strv cleanup(strv_free)

@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 
-/* '~' before the end, the end before anything else. */
+/* '~' sorts before the end of the text, and the end before any other character. */
 static int weight(char c)
 {
 	return c == '~' ? -1 : (unsigned char)c;

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 
 /*
- * < 0, 0, > 0: runs of digits compare as numbers ("6.9" before "6.12"), the rest by bytes;
- * what ends first comes first, but before '~' ("1.0~rc1" before "1.0"), as dpkg and rpm do.
+ * < 0, 0, > 0: runs of digits compare as numbers ("6.9" before "6.12"), the rest by bytes. A prefix
+ * sorts before a longer version, except before '~' ("1.0~rc1" before "1.0"), as in dpkg and rpm.
  */
 int version_compare(const char *a, const char *b);
 
 /*
- * Whether have is what want asks for: ">=6.1" at least that, "6.1" that version or a
- * refinement of it ("6.1.0-18-amd64"). An empty have never fits.
+ * Whether `have` satisfies `want`: ">=6.1" accepts that version or a later one, "6.1" that version
+ * or a refinement ("6.1.0-18-amd64"). An empty `have` never fits.
  */
 bool version_fits(const char *want, const char *have);

@@ -38,7 +38,7 @@ int vf_derived_guid(uint64_t pf_node_guid, unsigned int index, uint64_t *ret, st
 	return 0;
 }
 
-/* n octets into *ret, the first one uppermost. */
+/* Parses n octets into *ret; the first octet is the most significant. */
 static bool parse_octets(const char *text, int n, uint64_t *ret)
 {
 	uint64_t value = 0;
@@ -87,7 +87,7 @@ const char *mac_format(uint64_t mac, char ret[MAC_TEXT])
 {
 	char guid[GUID_TEXT];
 
-	/* six of its eight octets */
+	/* the last six of eight octets */
 	memcpy(ret, guid_format(mac, guid) + GUID_TEXT - MAC_TEXT, MAC_TEXT);
 	return ret;
 }

@@ -7,7 +7,10 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Words that set one thing, each to its own: drivers/pci/pci.c, drivers/iommu/amd/init.c, ... */
+/*
+ * Words that set the same variable to different values: drivers/pci/pci.c,
+ * drivers/iommu/amd/init.c, ...
+ */
 static const char *const groups[][5] = {
 	{"pcie_bus_tune_off", "pcie_bus_safe", "pcie_bus_perf", "pcie_bus_peer2peer"},
 	{"pgtbl_v1", "pgtbl_v2"},
@@ -22,7 +25,10 @@ static bool is_of(const char *word, const char *const *group)
 	return false;
 }
 
-/* "sm_on" ends in "on", and "option" does not: what stands before it. */
+/*
+ * Whether s ends in suffix; *ret_stem: the length before it. "sm_on" ends in "on", "option" does
+ * not.
+ */
 static bool ends(const char *s, const char *suffix, size_t *ret_stem)
 {
 	size_t n = strlen(s), m = strlen(suffix);
@@ -68,7 +74,7 @@ bool words_oppose(const char *a, const char *b)
 /* --- modes of a boot ----------------------------------------------------------------------- */
 
 static const struct {
-	const char *arg; /* the whole of it, or with '*' at its end how it begins */
+	const char *arg; /* the whole argument, or its beginning if '*' is last */
 	const char *mode;
 } modes[] = {
 	{"rescue", "rescue mode"},
@@ -92,7 +98,10 @@ static const struct {
 	{"rd.break", "an initramfs stopped for debugging"},
 	{"rd.break=*", "an initramfs stopped for debugging"},
 	{"rdbreak", "an initramfs stopped for debugging"},
-	/* Of initramfs-tools, mkinitcpio and live-boot; neither the kernel nor systemd has it. */
+	/*
+	 * For initramfs-tools, mkinitcpio and live-boot; neither the kernel nor systemd reads
+	 * these.
+	 */
 	{"break", "an initramfs stopped for debugging"},
 	{"break=*", "an initramfs stopped for debugging"},
 	{"rd.live.*", "a live system"},

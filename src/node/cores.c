@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Cores: which CPUs of each NUMA node are of one. */
+/* Finds the CPUs of each core in a NUMA node. */
 #include <errno.h>
 
 #include "base/mem.h"
@@ -45,7 +45,7 @@ static int places_are_known(const struct node *node, struct err *err)
 	return 0;
 }
 
-/* A core is of the NUMA node of its first CPU. */
+/* A core belongs to the NUMA node of its first CPU. */
 static bool begins_core(const struct cpu_place *place, int numa)
 {
 	return place->core == (int)place->cpu && place->numa == numa;
@@ -69,7 +69,7 @@ static int add_first(const struct node *node, int numa, unsigned int per_node, s
 	for (size_t i = 0; i < places->list.n; i++)
 		if (begins_core(&places->list.v[i], numa) && ++cores <= per_node)
 			add_core(places, places->list.v[i].core, ret);
-	if (!cores || cores > per_node) /* none: a node of memory alone */
+	if (!cores || cores > per_node) /* no cores: a node with only memory */
 		return 0;
 	node_places_of(node, numa, &of_node);
 	text = cpus_format(&of_node);

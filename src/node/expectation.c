@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How many members a device set must have on a node, and why it has none. */
+/* Finds the number of members that a device set must have on a node, and why a set has none. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -26,7 +26,7 @@ char *device_set_expectation(const struct device_set *set)
 /* --- the predicates of a set, one by one ---------------------------------------------------- */
 
 struct predicate {
-	struct selector alone; /* a selector of this predicate and no other */
+	struct selector alone; /* a selector with only this predicate */
 	char *text;	       /* "pci 15b3:1023" */
 };
 
@@ -107,7 +107,7 @@ static void add_predicates(struct predicates *ret, const struct selector *s)
 		add(ret, &link, xasprintf("link %s", s->ethernet ? "ethernet" : "infiniband"));
 }
 
-/* Those of sel and of the sets that it is in, each of which device_sets_resolve() found. */
+/* The predicates of sel and of its wider sets, all of which device_sets_resolve() found. */
 static void find_predicates(const struct selector *sels, size_t n, const struct selector *sel,
 			    struct predicates *ret)
 {
@@ -122,11 +122,11 @@ static void predicates_free(struct predicates *p)
 	vec_free(&p->list);
 }
 
-/* --- what comes nearest --------------------------------------------------------------------- */
+/* --- the nearest functions -------------------------------------------------------------------- */
 
 enum { NEAREST_MAX = 3, FAR = 1000, TYPOS_MAX = 2 };
 
-/* Functions that differ from what is wanted in the same way. */
+/* Functions that differ from the predicates in the same way. */
 struct group {
 	char *how; /* "15b3:1021", "ports: the card has 2" */
 	size_t n;
@@ -146,7 +146,7 @@ static unsigned int digits_apart(int wanted, unsigned int have)
 	return n;
 }
 
-/* A whole address, of which one character is another. */
+/* Whether `wanted` is a complete address that differs from `have` in one character. */
 static bool address_is_mistyped(const char *wanted, const char *have)
 {
 	unsigned int n = 0;
@@ -158,7 +158,7 @@ static bool address_is_mistyped(const char *wanted, const char *have)
 	return n == 1;
 }
 
-/* Another vendor's function is near only where the id looks mistyped. */
+/* Another vendor's function is near only if the id looks mistyped. */
 static bool id_is_far(const struct selector *s, const struct pci_fn *fn, unsigned int *digits)
 {
 	unsigned int vendor = digits_apart(s->vendor, fn->vendor) +
@@ -180,7 +180,7 @@ static void describe(struct str *how, const struct predicate *p, const struct pc
 		str_addf(how, "%.*s", (int)(strstr(why, ", expected ") - why), why);
 }
 
-/* A profile's selectors, and the predicates of the one that is explained. */
+/* A profile's selectors, and the predicates of the explained selector. */
 struct question {
 	const struct node *node;
 	const struct selector *sels;
@@ -213,7 +213,7 @@ static const char *protector(const struct question *q, const struct pci_fn *fn)
 	return "another set";
 }
 
-/* How far fn is from holding all predicates, one for each that it fails. */
+/* The distance of fn from all predicates: one for each that fails. */
 static struct group measure(const struct question *q, const struct pci_fn *fn)
 {
 	const struct predicates *p = &q->predicates;
@@ -263,7 +263,7 @@ static void groups_clear(struct groups *all)
 	vec_free(&all->list);
 }
 
-/* Groups of the smallest distance at which anything that is wanted holds. */
+/* Groups at the smallest distance at which any predicate holds. */
 static void find_nearest(const struct question *q, struct groups *ret)
 {
 	const struct pci_functions *functions = node_functions(q->node);
@@ -276,7 +276,7 @@ static void find_nearest(const struct question *q, struct groups *ret)
 		if (*fn->physfn)
 			continue;
 		g = measure(q, fn);
-		/* Where no predicate holds, only a mistyped id is near. */
+		/* If no predicate holds, only a mistyped id is near. */
 		if (g.distance > best || (g.distance == q->predicates.list.n && !g.digits)) {
 			free(g.how);
 			continue;

@@ -12,7 +12,7 @@
 #define PCI_DIR "/sys/bus/pci/devices"
 #define NODE_DIR "/sys/devices/system/node"
 
-/* A file of a thing and the key that its text gets. */
+/* A file and the key for its text. */
 struct attribute {
 	const char *key, *file;
 	bool number;
@@ -38,7 +38,7 @@ set_fact(struct thing *t, const char *key, bool number, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Empty text says as little as an absent file. */
+/* An empty file counts as an absent file. */
 static void read_facts(const struct root *root, struct thing *t, const struct attribute *attrs,
 		       size_t n, const char *dir)
 {
@@ -61,7 +61,7 @@ static void read_link_fact(const struct root *root, struct thing *t, const char 
 		add_fact(t, key, name, false);
 }
 
-/* The pointer is good until the next push. */
+/* The pointer is valid until the next push. */
 static struct thing *push(struct thing_list *list, const char *name)
 {
 	vec_push(list, ((struct thing){.name = xstrdup(name)}));
@@ -104,7 +104,7 @@ const struct thing *thing_find(const struct thing_list *list, const char *name)
 
 /* --- the machine and its NUMA nodes ------------------------------------------------------ */
 
-/* "key<blanks>: value" of /proc text -> value; the caller frees. NULL: no such line. */
+/* The value of "key<blanks>: value" in text from /proc; the caller frees. NULL: no such line. */
 static char *value_of(const char *text, const char *key)
 {
 	size_t len = strlen(key);
@@ -153,7 +153,7 @@ static uint64_t memory_field(const char *meminfo, const char *field)
 	return p && sscanf(p + strlen(field), "%llu kB", &kib) == 1 ? kib << 10 : 0;
 }
 
-/* Huge pages of each size that the node has: "2048" in KiB, as the kernel names the size. */
+/* The node's huge pages of each size: "2048" in KiB, as the kernel names the size. */
 static void take_huge_pages(const struct root *root, struct thing *t, const char *dir)
 {
 	static const struct attribute attrs[] = {
@@ -220,7 +220,7 @@ static unsigned int count_vfs(const struct node *node, const char *pf)
 	return n;
 }
 
-/* The bridge next above the function; a function of a root bus has none. */
+/* The nearest bridge above the function; a function of a root bus has none. */
 static void take_bridge(const struct root *root, struct thing *t)
 {
 	cleanup_strv struct strv above = {0};
@@ -246,7 +246,7 @@ static void take_function(const struct root *root, const struct node *node, cons
 	read_facts(root, t, link, array_len(link), dir);
 	read_link_fact(root, t, "iommu_group", group);
 	take_bridge(root, t);
-	/* sriov_numvfs takes the device lock; the VFs themselves can be counted. */
+	/* Count the VFs, because reading sriov_numvfs takes the device lock. */
 	if (fn->totalvfs)
 		set_fact(t, "numvfs", true, "%u", count_vfs(node, fn->addr));
 }
@@ -277,7 +277,7 @@ static void take_netdev(const struct root *root, struct thing_list *list, const 
 {
 	static const struct attribute attrs[] = {
 		{"mtu", "mtu", true},	      {"operstate", "operstate", false},
-		{"carrier", "carrier", true}, /* EINVAL while it is down */
+		{"carrier", "carrier", true}, /* EINVAL while the netdev is down */
 		{"speed", "speed", true},     /* Mb/s; EINVAL or -1 without a link */
 		{"type", "type", true},	      /* ARPHRD_*: 1 Ethernet, 32 InfiniBand */
 	};

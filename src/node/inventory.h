@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The inventory: what only the verb `survey` shows, beyond the survey that every stage
- * takes. Some of these reads take rtnl or ask a card's firmware (speed, port state), so
- * nothing at boot may call this.
+ * The inventory holds the facts that only the verb `survey` shows, in addition to the survey that
+ * every stage takes. Some of these reads take rtnl or ask a card's firmware (speed, port state), so
+ * nothing at boot may call inventory_take().
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 struct fact {
 	const char *key; /* static; the name in JSON */
 	char *text;	 /* as the kernel prints it, without the newline */
-	bool number;	 /* a whole number: JSON shows it as one */
+	bool number;	 /* a whole number, which JSON shows as a number */
 };
 
 struct thing;
@@ -28,7 +28,7 @@ struct thing_list {
 	size_t n, cap;
 };
 
-/* Something with a name and what is known of it; what is unknown is left out. */
+/* A named part of the machine and its known facts; unknown facts are left out. */
 struct thing {
 	char *name;
 	struct fact *facts;
@@ -41,19 +41,19 @@ struct inventory {
 	struct thing machine;	/* cpu_model, cpus_online, bios_version, bios_date, iommu */
 	struct thing_list numa; /* "0": cpus, socket, memory, free, distances; "2048" KiB pages */
 	struct thing_list pci;	/* by address, in the node's order: bridge, link, IOMMU, SR-IOV */
-	struct thing_list net;	/* netdevs, virtual ones too */
+	struct thing_list net;	/* netdevs, including virtual ones */
 	struct thing_list rdma; /* RDMA devices; their parts are ports, named "1" */
 	struct thing_list gpus; /* by address */
 	struct thing_list nvme; /* NVMe controllers: model, firmware, state, device */
-	struct thing_list modules; /* those that state a version */
+	struct thing_list modules; /* modules that state a version */
 	struct thing_list groups;  /* IOMMU groups: type, devices */
-	struct pairs pairs;	   /* NICs and GPUs; points to the node's functions */
-	struct p2p_fact *ways;	   /* of each pair; all zero where it has no GPU */
+	struct pairs pairs;	   /* NICs and GPUs; the functions belong to the node */
+	struct p2p_fact *ways;	   /* one for each pair; all zero for a pair without a GPU */
 };
 
 /*
- * What can't be read is left out. The result owns everything it has, but for
- * what pairs point to.
+ * Leaves out facts that cannot be read. The result owns everything except the functions of the
+ * pairs, which belong to the node.
  */
 void inventory_take(const struct root *root, const struct node *node, struct inventory *ret);
 void inventory_free(struct inventory *inv);

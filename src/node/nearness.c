@@ -7,7 +7,7 @@
 
 enum {
 	CLASS_NETWORK = 0x02,	  /* base class */
-	CLASS_VGA = 0x0300,	  /* of BMCs, and of some GPUs */
+	CLASS_VGA = 0x0300,	  /* BMCs, and some GPUs */
 	CLASS_3D = 0x0302,	  /* GPUs without an output */
 	CLASS_ACCELERATOR = 0x12, /* base class */
 };
@@ -19,7 +19,7 @@ const char *nearness_name(enum nearness n)
 	return names[n];
 }
 
-/* A function, and where its data goes in and out: the bridges above, from the root port down. */
+/* A function, and the bridges above the function that moves its data, from the root port down. */
 struct place_of {
 	const struct pci_fn *fn;
 	const struct pci_fn *mover; /* NULL: unknown */
@@ -51,7 +51,7 @@ static void places_free(struct place_of *places, size_t n)
 
 struct distance {
 	enum nearness how;
-	size_t common; /* bridges above both: more is nearer */
+	size_t common; /* number of bridges above both: more is nearer */
 };
 
 static struct distance measure(const struct place_of *a, const struct place_of *b)
@@ -61,7 +61,7 @@ static struct distance measure(const struct place_of *a, const struct place_of *
 	while (d.common < a->ports.n && d.common < b->ports.n &&
 	       streq(a->ports.v[d.common], b->ports.v[d.common]))
 		d.common++;
-	/* the root port, and the port of a switch that faces it */
+	/* the root port and the upstream port of a switch */
 	if (d.common >= 2)
 		d.how = NEAR_SWITCH;
 	else if (d.common == 1)
@@ -79,11 +79,11 @@ static bool nearer(const struct distance *a, const struct distance *b)
 struct search {
 	struct place_of *nics, *gpus;
 	size_t n_nics, n_gpus;
-	bool *taken; /* of the GPUs */
+	bool *taken; /* GPUs that have a NIC */
 	struct pairs *out;
 };
 
-/* The nearest pair of those that are left; false: none is. */
+/* Pairs the nearest NIC and GPU of those left; false if none is left. */
 static bool pair_nearest(struct search *s)
 {
 	struct distance best = {.how = NEAR_COUNT};
@@ -149,7 +149,9 @@ void pairs_find(const struct root *root, const struct node *node, const struct p
 	free(s.taken);
 }
 
-/* --- what looks like it ------------------------------------------------------------------ */
+/*
+ * --- all NICs and GPUs of a node ---------------------------------------------------------------
+ */
 
 bool pci_fn_is_gpu(const struct pci_fn *fn)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which GPU is near which NIC: what is above both of them, and their NUMA nodes. */
+/* Finds the nearest GPU of each NIC, by the bridges above both and by their NUMA nodes. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,44 +8,45 @@
 #include "node/node.h"
 
 enum nearness {
-	NEAR_SWITCH,	/* a PCIe switch is above both: data goes through it alone */
+	NEAR_SWITCH,	/* a PCIe switch is above both and carries the data alone */
 	NEAR_ROOT_PORT, /* one root port is above both */
 	NEAR_NUMA,	/* the same NUMA node */
-	NEAR_NOT,	/* none of these, as far as the firmware says */
+	NEAR_NOT,	/* none of these, as far as the firmware reports */
 	NEAR_COUNT,
 };
 
-/* "pcie_switch", "root_port", "numa_node", as profiles write it; "far". */
+/* "pcie_switch", "root_port", "numa_node", as profiles write them; "far" for NEAR_NOT. */
 const char *nearness_name(enum nearness n);
 
-/* By its class, and its vendor where a BMC's display has the same class. */
+/* Decides by the class, and also by the vendor where a BMC's display has the same class. */
 bool pci_fn_is_gpu(const struct pci_fn *fn);
 
 struct pair {
 	const struct pci_fn *nic;
-	const struct pci_fn *mover; /* of its data; NULL: unknown (p2p_mover_of()) */
-	const struct pci_fn *gpu;   /* its own; NULL: there are fewer GPUs than NICs */
+	const struct pci_fn *mover; /* moves the NIC's data; NULL: unknown (p2p_mover_of()) */
+	const struct pci_fn *gpu;   /* the NIC's own GPU; NULL: there are fewer GPUs than NICs */
 	const struct pci_fn *nearest;
-	enum nearness how;	   /* to its own */
-	enum nearness nearest_how; /* to the nearest, which may be another's */
+	enum nearness how;	   /* nearness of gpu */
+	enum nearness nearest_how; /* nearness of nearest, which may be another NIC's own GPU */
 };
 
 struct pairs {
-	struct pair *v; /* by the NICs' order */
+	struct pair *v; /* in the order of the NICs */
 	size_t n;
 	size_t cap;
 };
 
 /*
- * Each NIC with a GPU of its own: the nearest pair first, of those that are equally near the one
- * that comes first. Near is what the function that moves the NIC's data is near to; the NIC itself
- * where that is unknown. The result points to the functions; vec_free() it.
+ * Gives each NIC a GPU of its own: the nearest pair first, and the first in order of equally near
+ * pairs. Nearness counts from the function that moves the NIC's data, or from the NIC itself where
+ * that function is unknown. The result points to the functions; the caller frees the array with
+ * vec_free().
  */
 void pairs_find(const struct root *root, const struct node *node, const struct pci_fn *const *nics,
 		size_t n_nics, const struct pci_fn *const *gpus, size_t n_gpus, struct pairs *ret);
 
 /*
- * The same of all that look like it: network functions that are no VFs, and GPUs
- * (pci_fn_is_gpu()).
+ * The same for all NICs and GPUs of a node: network functions that are not VFs, and functions for
+ * which pci_fn_is_gpu() holds.
  */
 void pairs_of_node(const struct root *root, const struct node *node, struct pairs *ret);

@@ -27,7 +27,8 @@ int p2p_way_find(struct acs *acs, const char *nic, const char *gpu, struct p2p_w
 	if (r == 0)
 		r = acs_ports_above(acs, gpu, &b, err);
 	if (r == 0) {
-		while (n < a.n && n < b.n && a.v[n] == b.v[n]) /* each port is read once */
+		while (n < a.n && n < b.n && a.v[n] == b.v[n]) /* a shared port is the same object,
+								  because each port is read once */
 			vec_push(&ret->common, a.v[n++]);
 		take_from(&a, n, &ret->nic);
 		take_from(&b, n, &ret->gpu);
@@ -88,7 +89,7 @@ enum p2p_redirect p2p_redirect_of(const struct p2p_way *way)
 	return found;
 }
 
-/* Keyword V3 as a text, "" without one; NULL: the VPD can't be read. */
+/* The text of keyword V3; "" if absent; NULL: the VPD cannot be read. */
 static char *identifier_of(const struct root *root, const char *addr)
 {
 	cleanup_free char *path = xasprintf("/sys/bus/pci/devices/%s/vpd", addr), *vpd = NULL;

@@ -34,7 +34,7 @@ static size_t hex_run(const char *p, const char *end)
 	return n;
 }
 
-/* How many groups of `width` digits, separated by sep, begin at p; *ret_len their length. */
+/* The number of groups of `width` digits, separated by sep, at p; *ret_len: their length. */
 static size_t count_groups(const char *p, const char *end, size_t width, char sep, size_t *ret_len)
 {
 	const char *at = p;
@@ -51,7 +51,7 @@ static size_t count_groups(const char *p, const char *end, size_t width, char se
 	return n;
 }
 
-/* All digits alike, as zeros and broadcast are: they name nothing. */
+/* Equal digits, as in zeros and broadcast, identify nothing. */
 static bool names_nothing(const char *p, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -61,7 +61,7 @@ static bool names_nothing(const char *p, size_t len)
 	return *p == '0' || tolower((unsigned char)*p) == 'f';
 }
 
-/* The number in hex, right-aligned in the digits of the original; its separators stay. */
+/* The number in hex, right-aligned in the digits of the original; the separators stay. */
 static void add_number(struct str *ret, const char *form, size_t len, size_t number)
 {
 	cleanup_free char *text = xstrndup(form, len);
@@ -121,7 +121,7 @@ static size_t scrub_uuid(struct scrub *s, const char *p, const char *end, struct
 	return (size_t)(at - p);
 }
 
-/* Forms begin where a run of digits does, not in its middle. */
+/* Forms begin only at the start of a run of digits. */
 static void scrub_forms(struct scrub *s, const char *p, size_t len, struct str *ret)
 {
 	static size_t (*const forms[])(struct scrub *, const char *, const char *,
@@ -148,7 +148,7 @@ static bool keep_vpd(struct scrub *s, const char *data, size_t len, struct str *
 	struct vpd_field f;
 	size_t n;
 
-	/* A UUID made of the MAC, by which functions of a card know each other (node/p2p.h). */
+	/* A UUID made from the MAC, which functions of a card share (node/p2p.h). */
 	if (vpd_find(data, len, "V3", &f))
 		v3 = xasprintf("%zu", number_of(&s->uuids, (const char *)f.data, f.len));
 	if (!pn && !v3)
@@ -164,8 +164,8 @@ enum {
 	CONFIG_CAPS = 0x34,
 	CAP_VPD = 0x03,
 	CONFIG_EXTENDED = 0x100,
-	EXT_CAP_SERIAL = 0x0003, /* Device Serial Number: an EUI-64, made of the MAC */
-	CAPS_MAX = 512,		 /* lists of a broken device go round */
+	EXT_CAP_SERIAL = 0x0003, /* Device Serial Number: an EUI-64 made from the MAC */
+	CAPS_MAX = 512,		 /* bounds circular lists of a broken device */
 };
 
 static void blank(char *config, size_t len, size_t at, size_t n)
@@ -225,7 +225,7 @@ static bool matches(const char *const *patterns, const char *text)
 	return false;
 }
 
-/* Secrets, names of this host, its addresses. What railhead looks at is none of these. */
+/* Drops secrets, names of the host and its addresses. railhead looks at none of these arguments. */
 static bool drops_argument(const char *word)
 {
 	static const char *const keys[] = {"*pass*",	   "*token*",	 "*secret*",	 "*key*",
@@ -237,7 +237,7 @@ static bool drops_argument(const char *word)
 	return strchr(word, '=') && matches(keys, key);
 }
 
-/* The length of a word as the kernel splits them: blanks in quotes belong to it. */
+/* The length of a word as the kernel splits them: quoted blanks belong to the word. */
 static size_t word_length(const char *p, const char *end)
 {
 	bool quoted = false;
@@ -252,7 +252,7 @@ static size_t word_length(const char *p, const char *end)
 	return n;
 }
 
-/* A disk by its serial number. */
+/* Replaces the serial number in a path of a disk. */
 static void add_argument(struct scrub *s, const char *word, struct str *ret)
 {
 	const char *by_id = strstr(word, "/by-id/");
@@ -283,7 +283,7 @@ static bool keep_cmdline(struct scrub *s, const char *data, size_t len, struct s
 	return true;
 }
 
-/* Azure's tag is the same on all of its machines, and tells that it is Azure. */
+/* Keep Azure's tag, which is the same on all of its machines and identifies the cloud. */
 static bool keep_asset_tag(struct scrub *s, const char *data, size_t len, struct str *ret)
 {
 	static const char azure[] = "7783-7084-3265-9085-8269-3286-77";
@@ -296,7 +296,7 @@ static bool keep_asset_tag(struct scrub *s, const char *data, size_t len, struct
 	return true;
 }
 
-/* Lines about one unit: "GPU UUID", a board's "Serial". */
+/* Drops lines about an individual unit: "GPU UUID", a board's "Serial". */
 static bool drop_lines(struct scrub *s, const char *data, size_t len, struct str *ret)
 {
 	static const char *const lines[] = {"*uuid*", "*serial*", NULL};
@@ -324,7 +324,7 @@ static bool refuse(struct scrub *s, const char *data, size_t len, struct str *re
 	return false;
 }
 
-/* The first pattern that matches counts; * matches slashes too. */
+/* The first pattern that matches counts; * also matches slashes. */
 static const struct {
 	const char *pattern;
 	bool (*scrub)(struct scrub *s, const char *data, size_t len, struct str *ret);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Takes what identifies one machine out of a captured file, and leaves what its SKU is.
+ * Removes the identifiers of a machine from a captured file, and keeps the facts about its SKU.
  *
- * In every text, by form: MAC and IPoIB addresses (02:00:00:00:00:01), GUIDs and GIDs
- * (0000:0000:0000:0001) and UUIDs become numbers, the same for the same original in all of
- * a capture; zeros and broadcast stay. So does the identifier in V3 of a VPD. Some files have rules
- * of their own (scrub.c).
+ * In every text, MAC and IPoIB addresses (02:00:00:00:00:01), GUIDs and GIDs (0000:0000:0000:0001)
+ * and UUIDs are recognised by their form and become numbers. The same original gets the same number
+ * in the whole capture; zeros and broadcast stay. The identifier in V3 of a VPD becomes a number,
+ * too. scrub.c has further rules for some files.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-/* What was replaced so far. Zero is empty. */
+/* The identifiers that were replaced so far. Zero is empty. */
 struct scrub {
 	struct strv macs, guids, uuids;
 };
@@ -23,9 +23,9 @@ struct scrub {
 void scrub_free(struct scrub *s);
 
 /*
- * What a file's data becomes, appended to *ret. path: absolute, below the root. False: the
- * file is not to be captured at all.
+ * Appends the scrubbed data of a file to *ret. path: absolute, below the root. False: the file must
+ * not be captured at all.
  */
 bool scrub_file(struct scrub *s, const char *path, const char *data, size_t len, struct str *ret);
-/* Whether nothing of the file is to be captured; known before it is read. */
+/* Whether the file must not be captured; known before the file is read. */
 bool scrub_refuses(const char *path);

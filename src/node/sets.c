@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Device sets: which PCI functions a profile's selectors name on this node. */
+/* Device sets: the PCI functions that a profile's selectors choose on this node. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdarg.h>
@@ -156,7 +156,7 @@ const struct selector *selector_find(const struct selector *sels, size_t n, cons
 	return NULL;
 }
 
-/* All predicates of the set and of the sets that it is in. */
+/* Whether all predicates of the set and of its wider sets hold. */
 static bool selected(const struct node *node, const struct selector *sels, size_t n,
 		     const struct selector *sel, const struct pci_fn *fn)
 {
@@ -189,7 +189,7 @@ static int check_parents(const struct selector *sels, size_t n, struct err *err)
 	return 0;
 }
 
-/* A function of a protected set belongs to no other set, whatever that one says. */
+/* A function of a protected set belongs to no other set, even if that set selects it. */
 static bool protected_from(const struct node *node, const struct selector *sels, size_t n,
 			   const struct selector *sel, const struct pci_fn *fn)
 {
@@ -211,7 +211,9 @@ void device_sets_prepare(const struct root *root, struct node *node, const struc
 		}
 }
 
-/* --- how many there must be ------------------------------------------------------------------- */
+/*
+ * --- the required number of members -------------------------------------------------------------
+ */
 
 int selector_least(const struct selector *sel)
 {
@@ -220,7 +222,7 @@ int selector_least(const struct selector *sel)
 	return sel->named || sel->protect;
 }
 
-/* The set that this one is within and that is absent, as the profile says it may be; or NULL. */
+/* The wider set that is absent and that the profile permits to be absent; or NULL. */
 static const char *absent_with(const struct device_sets *sets, const struct selector *sel)
 {
 	while (sel->in) {

@@ -20,23 +20,24 @@
 #include "sys/read.h"
 
 enum {
-	LINKS_MAX = 40, /* on the way to one directory */
+	LINKS_MAX = 40, /* on the way to a directory */
 	CPUINFO_MAX = 65536,
-	DEPTH_MAX = 12, /* of a tree that is taken whole */
+	DEPTH_MAX = 12, /* depth of a whole tree */
 };
 
 static const uint64_t BUDGET_US = 120 * 1000000ULL;
 
-/* Whether a row's directories are those of netdevs, whose number may be large. */
+/* Whether the directories of a row belong to netdevs, whose number may be large. */
 enum scope {
 	ALL,
-	NOT_VF, /* the directory's name is a netdev's: not those of VFs and of containers */
+	NOT_VF, /* netdevs, except netdevs of VFs and of containers */
 };
 
 /*
- * What is taken, besides what the sections of a profile read (sections_files()). dir: a pattern,
- * through links; the directory itself is always taken, so that its being there is known. names:
- * patterns of files and links in it, separated by blanks. tree: what is below, too.
+ * Files to capture in addition to those that the sections of a profile read (sections_files()).
+ * dir: a pattern, which follows links; the directory itself is always captured, to record that it
+ * exists. names: patterns of files and links in dir, separated by blanks. tree: include
+ * subdirectories.
  */
 struct row {
 	const char *dir;
@@ -54,7 +55,7 @@ static const struct row rows[] = {
 	{"/proc/sys/abi", "*", true, ALL},
 	{"/proc/sys/debug", "*", true, ALL},
 	{"/proc/sys/dev", "*", true, ALL},
-	{"/proc/sys/fs", "*", false, ALL}, /* not fs/binfmt_misc: looking would mount it */
+	{"/proc/sys/fs", "*", false, ALL}, /* not fs/binfmt_misc, because a look mounts it */
 	{"/proc/sys/fs/*", "max_* *_max", false, ALL},
 	{"/proc/sys/kernel", "*", true, ALL},
 	{"/proc/sys/net/core", "*", true, ALL},
@@ -108,7 +109,7 @@ static const struct row rows[] = {
 	{"/sys/bus/pci/devices/*/link", "*", false, ALL},
 	{"/sys/bus/pci/devices/*/power", "control", false, ALL},
 	{"/sys/bus/pci/devices/*/msi_irqs", "*", false, ALL},
-	/* also empty: of a VF whose netdev or RDMA device is in a container's namespace */
+	/* also empty: a VF whose netdev or RDMA device is in a container's namespace */
 	{"/sys/bus/pci/devices/*/net", "", false, ALL},
 	{"/sys/bus/pci/devices/*/infiniband", "", false, ALL},
 	{"/sys/bus/pci/devices/*/net/*", "device", false, ALL},
@@ -122,7 +123,7 @@ static const struct row rows[] = {
 	 "ifindex iflink mtu operstate phys_port_name speed type mode subsystem",
 	 false, ALL},
 	{"/sys/class/net/*/queues/*", "*ps_*", false, NOT_VF},
-	{"/sys/class/net/*/ecn", "*", true, NOT_VF}, /* of DOCA-OFED, as the next two */
+	{"/sys/class/net/*/ecn", "*", true, NOT_VF}, /* DOCA-OFED has this and the next two */
 	{"/sys/class/net/*/qos", "*", true, NOT_VF},
 	{"/sys/class/net/*/settings", "*", true, NOT_VF},
 	{"/sys/class/infiniband", "*", false, ALL},
@@ -146,7 +147,9 @@ static const struct row rows[] = {
 	{"/sys/module/*/parameters", "*", false, ALL},
 };
 
-/* Read, these would wait for a device lock, an interrupt on every CPU, or change something. */
+/*
+ * Never read these: a read waits for a device lock or an interrupt on every CPU, or changes state.
+ */
 static const char *const never[] = {
 	"uevent",	"rom",	       "resource[0-9]*",   "sriov_numvfs",     "cpuinfo_cur_freq",
 	"new_id",	"bind",	       "unbind",	   "scaling_cur_freq", "remove",
@@ -159,7 +162,7 @@ struct capture {
 	const struct node *node;
 	struct tar_writer *tar;
 	struct scrub scrub;
-	struct strv lost; /* "PATH: why", for the archive */
+	struct strv lost; /* "PATH: why", listed in the archive */
 	uint64_t deadline;
 	void *seen; /* tsearch(3) tree of canonical paths */
 	struct snapshot_result result;
@@ -170,7 +173,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* True the first time. */
+/* True on the first call for this path. */
 static bool first_time(struct capture *c, const char *path)
 {
 	char *copy = xstrdup(path);
@@ -184,7 +187,7 @@ static bool first_time(struct capture *c, const char *path)
 
 /* --- links and directories ------------------------------------------------------------------ */
 
-/* "/a/b" + "../c" -> "/a/c": where a link in directory dir points. No links in either. */
+/* "/a/b" + "../c" -> "/a/c": the target of a link in directory dir. Neither contains links. */
 static void join(char ret[PATH_MAX], const char *dir, const char *target)
 {
 	char path[PATH_MAX] = "";
@@ -215,7 +218,7 @@ static int add_link(struct capture *c, const char *path, const char *target, str
 	return tar_add_link(c->tar, path + 1, target, err);
 }
 
-/* The text of a link; NULL if it is none. */
+/* The text of a link; NULL if path is not a link. */
 static char *link_at(struct capture *c, const char *path)
 {
 	char *target = NULL;
@@ -224,8 +227,8 @@ static char *link_at(struct capture *c, const char *path)
 }
 
 /*
- * The path without links, each of which is put into the archive on the way. 0, or -ELOOP
- * and other reasons to leave the path out.
+ * Resolves all links of a path and puts each into the archive. Returns 0, or -ELOOP or another
+ * reason to leave the path out.
  */
 static int resolve(struct capture *c, const char *path, char ret[PATH_MAX], struct err *err)
 {
@@ -254,7 +257,7 @@ static int resolve(struct capture *c, const char *path, char ret[PATH_MAX], stru
 			join(joined, done, target);
 			if (snprintf(rest, sizeof(rest), "%s%s", joined, after) >= PATH_MAX)
 				return -ENAMETOOLONG;
-			*done = '\0'; /* from the top again: the target may hold links too */
+			*done = '\0'; /* from the top again, because the target may contain links */
 			continue;
 		}
 		if (end > n)
@@ -280,7 +283,7 @@ static void lose(struct capture *c, const char *path, int why)
 		strv_add(&c->lost, line);
 }
 
-/* Without a word, others than root get the first 64 bytes of config space. */
+/* Users other than root get only the first 64 bytes of config space, without an error. */
 static bool cut_short(struct capture *c, const char *path, size_t len)
 {
 	const char *name = strrchr(path, '/');
@@ -299,7 +302,7 @@ static int add_file(struct capture *c, const char *path, struct err *err)
 
 	if (scrub_refuses(path) || !first_time(c, path))
 		return 0;
-	/* One block per CPU: the first ones tell what they all are. */
+	/* One block per CPU: the first blocks describe all CPUs. */
 	if (streq(path, "/proc/cpuinfo"))
 		r = read_start(c->root, CPUINFO_MAX, &data, &len, NULL, path);
 	else
@@ -337,7 +340,7 @@ static bool is_never(const char *name)
 	return false;
 }
 
-/* The VFs are counted: reading the file would wait for the device lock. */
+/* Count the VFs, because reading the file waits for the device lock. */
 static int add_numvfs(struct capture *c, const char *dir, const struct strv *names, struct err *err)
 {
 	char path[PATH_MAX], text[16];
@@ -380,7 +383,7 @@ static int add_one(struct capture *c, const char *dir, const char *name, const c
 	return 0;
 }
 
-/* dir is canonical. */
+/* dir must be canonical. */
 static int add_dir(struct capture *c, const char *dir, const char *names, int depth,
 		   struct err *err)
 {
@@ -409,7 +412,7 @@ static const struct pci_fn *fn_of_netdev(const struct node *node, const char *na
 	return NULL;
 }
 
-/* The netdev that a path of a row with scope NOT_VF is of. */
+/* Whether the netdev in the path is within the scope of the row. */
 static bool in_scope(const struct capture *c, const char *path, enum scope scope)
 {
 	static const char *const before[] = {"/conf/", "/neigh/", "/class/net/"};
@@ -436,7 +439,7 @@ static int add_row(struct capture *c, const struct row *row, struct err *err)
 	cleanup_strv struct strv dirs = {0};
 	int r = 0;
 
-	/* A directory that can't be listed has nothing to give; the rest goes on. */
+	/* Skip a directory that cannot be listed; continue with the others. */
 	read_glob(c->root, row->dir, &dirs, NULL);
 	for (size_t j = 0; r == 0 && j < dirs.n; j++) {
 		char dir[PATH_MAX];
@@ -471,7 +474,7 @@ static int add_info(struct capture *c, struct err *err)
 	cleanup_strv struct strv uplinks = {0};
 	cleanup_free char *text = NULL;
 
-	/* Their names alone: routes have addresses. */
+	/* Record only names, because routes contain addresses. */
 	node_uplinks(c->root, &uplinks);
 	for (size_t i = 0; i < uplinks.n; i++)
 		json_array_append_new(names, json_string(uplinks.v[i]));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A snapshot: what planning reads of /proc and /sys, as a tar archive that `--root` takes,
- * scrubbed of what identifies one machine (scrub.h). Reads only; files that may block
- * behind a stuck driver (uevent, sriov_numvfs) are not read.
+ * A snapshot holds the files of /proc and /sys that planning reads, as a tar archive for `--root`,
+ * without the identifiers of the machine (scrub.h). Only reads; skips files that may block behind a
+ * stuck driver (uevent, sriov_numvfs).
  */
 #pragma once
 
@@ -14,15 +14,18 @@
 struct snapshot_result {
 	size_t files, links;
 	size_t denied;	   /* files that only root may read */
-	size_t unreadable; /* other errors: a link that is down has no speed */
+	size_t unreadable; /* other errors, such as the speed of a link that is down */
 };
 
 /*
- * Writes the archive to fd. node: the survey of that root. more: patterns of further files, whole
- * paths, which the looks at a profile's keys read. -ETIMEDOUT if it takes over two
- * minutes; a file that can't be read is counted and left out.
+ * Writes the archive to fd. node: the survey of that root. more: patterns of further files, as
+ * absolute paths, which the looks at a profile's keys read. -ETIMEDOUT after two minutes; files
+ * that cannot be read are counted and left out.
  */
 int snapshot_write(const struct root *root, const struct node *node, const struct strv *more,
 		   int fd, struct snapshot_result *ret, struct err *err);
-/* 0 if the tree is no snapshot or one that this version can read; else -EPROTONOSUPPORT. */
+/*
+ * 0 if the tree is not a snapshot, or has a format that this version can read; else
+ * -EPROTONOSUPPORT.
+ */
 int snapshot_check(const struct root *root, struct err *err);

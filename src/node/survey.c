@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads what the machine is from /proc and /sys. Only topology: nothing here takes rtnl,
- * a device lock, or wakes a device, so that a survey can't hang behind a stuck driver.
+ * Reads the topology of the machine from /proc and /sys. Nothing here takes rtnl or a device lock,
+ * or wakes a device, so that a survey cannot hang behind a stuck driver.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -41,12 +41,12 @@ enum part {
 	PART_MEMORY,
 	PART_PLACES,
 	PART_PCI,
-	PART_DMI, /* and so on: one for each of its fields */
+	PART_DMI, /* and the following: one for each DMI field */
 };
 
 /*
- * The node, if that part of it is to be read now; else NULL. To its readers a node is const: they
- * can't tell a part that was read early from one that is read now.
+ * The node, if this part must be read now; else NULL. The node is const for its readers, who see
+ * the same value whether a part was read early or is read now.
  */
 static struct node *first_asked(const struct node *node, unsigned int part)
 {
@@ -85,7 +85,7 @@ static enum cpu_vendor vendor_of(const char *cpuinfo)
 	} known[] = {
 		{"GenuineIntel", CPU_INTEL},
 		{"AuthenticAMD", CPU_AMD},
-		{"HygonGenuine", CPU_AMD}, /* AMD's IOMMU and its driver */
+		{"HygonGenuine", CPU_AMD}, /* has AMD's IOMMU, with the same driver */
 		{"CPU implementer", CPU_ARM},
 	};
 
@@ -105,7 +105,7 @@ const char *cpu_vendor_name(enum cpu_vendor v)
 	return names[v];
 }
 
-/* False if there is no such file. What is no list is an empty one. */
+/* False if the file is missing. Malformed text gives an empty list. */
 static bool read_cpus(const struct root *root, struct cpus *ret, const char *path)
 {
 	cleanup_free char *text = NULL;
@@ -116,14 +116,16 @@ static bool read_cpus(const struct root *root, struct cpus *ret, const char *pat
 	return true;
 }
 
-/* A list of CPUs that has two names: the second is what kernels before 5.3 call it. */
+/* A list of CPUs with two names; kernels before 5.3 have only old_name. */
 struct siblings {
 	const char *name, *old_name;
 };
 static const struct siblings of_package = {"package_cpus_list", "core_siblings_list"};
 static const struct siblings of_core = {"core_cpus_list", "thread_siblings_list"};
 
-/* Those of cpu, by the first of the two names that is there; cpu alone where both are missing. */
+/*
+ * The siblings of cpu, from the first of the two files that exists; only cpu if both are missing.
+ */
 static bool siblings_of(const struct root *root, unsigned int cpu, const struct siblings *list,
 			struct cpus *ret)
 {
@@ -143,8 +145,8 @@ static bool siblings_of(const struct root *root, unsigned int cpu, const struct 
 }
 
 /*
- * Package ids are any number: on Arm they may be offsets in a firmware table. An offline
- * CPU has no topology. One look per package, not per CPU, where the kernel lists them.
+ * Package ids can be any number: on Arm they may be offsets in a firmware table. An offline CPU has
+ * no topology. Where the kernel lists the CPUs of a package, read once for each package.
  */
 static unsigned int count_packages(const struct root *root, const struct cpus *cpus)
 {
@@ -221,8 +223,8 @@ enum cpu_vendor node_cpu_vendor(const struct node *node)
 	cleanup_free char *info = NULL;
 
 	/*
-	 * The whole is megabytes on large machines, and the kernel may ask every CPU for its
-	 * clock to write it; the first block says enough.
+	 * The whole file has megabytes on large machines, and the kernel may ask every CPU for its
+	 * clock; the first block is enough.
 	 */
 	if (filled && read_start(node->root, 8192, &info, NULL, NULL, "/proc/cpuinfo") == 0) {
 		if (strstr(info, "\n\n"))
@@ -232,7 +234,7 @@ enum cpu_vendor node_cpu_vendor(const struct node *node)
 	return node->cpu_vendor;
 }
 
-/* Kernels before 6.1 have no such file; the vendor of the CPUs tells it too. */
+/* Kernels before 6.1 lack the file; the vendor of the CPUs then determines the architecture. */
 const char *node_arch(const struct node *node)
 {
 	static const char *const by_vendor[] = {[CPU_UNKNOWN] = "",
@@ -266,7 +268,7 @@ static void find_nodes_with_cpu(const struct root *root, struct node *node)
 	}
 }
 
-/* One look per core; what is offline has no topology and is in no node's list. */
+/* One look per core; an offline CPU has no topology and is in no node's list. */
 static void find_cores(const struct root *root, struct cpu_places *places)
 {
 	for (size_t i = 0; i < places->list.n; i++) {
@@ -284,7 +286,7 @@ static void find_cores(const struct root *root, struct cpu_places *places)
 static void find_nodes_of_cpus(const struct root *root, const struct node *node,
 			       struct cpu_places *places)
 {
-	bool one = cpus_count(&node->nodes) == 1; /* then the kernel may have no NUMA at all */
+	bool one = cpus_count(&node->nodes) == 1; /* the kernel may then lack NUMA */
 
 	for (int n = cpus_next(&node->nodes, -1); n >= 0; n = cpus_next(&node->nodes, n)) {
 		struct cpus of_node;
@@ -330,7 +332,7 @@ static void read_memory_of(const struct root *root, struct node *node)
 	}
 }
 
-/* "hugepages-1048576kB"; those of any NUMA node are those of all. */
+/* "hugepages-1048576kB"; all NUMA nodes have the same sizes. */
 static void read_page_sizes(const struct root *root, struct node *node)
 {
 	cleanup_strv struct strv names = {0};
@@ -387,10 +389,10 @@ static bool is_address(const char *name)
 }
 
 /*
- * The five ids in one read: modalias is "pci:v000015B3d00001021sv000015B3sd00000023bc02sc00i00"
- * (drivers/pci/pci-sysfs.c). uevent has them too, with the driver, but some kernels take
- * the device lock to print it (6.10.5 and stable kernels of that time), behind which a
- * stuck driver sits; config wakes a sleeping device.
+ * Reads the five ids at once: modalias is "pci:v000015B3d00001021sv000015B3sd00000023bc02sc00i00"
+ * (drivers/pci/pci-sysfs.c). uevent also has them, with the driver, but some kernels take the
+ * device lock to print it (6.10.5 and stable kernels of that time), so a read can hang behind a
+ * stuck driver. Reading config wakes a sleeping device.
  */
 static bool ids_of_modalias(const struct root *dir, struct pci_fn *fn)
 {
@@ -418,7 +420,7 @@ static void ids_of_attributes(const struct root *dir, struct pci_fn *fn)
 	fn->class = read_id(dir, "class");
 }
 
-/* -1: the firmware does not say, or there is no such file. */
+/* -1: the firmware does not report the node, or the file is missing. */
 static int numa_of(const struct root *dir)
 {
 	int64_t numa;
@@ -428,7 +430,7 @@ static int numa_of(const struct root *dir)
 	return (int)numa;
 }
 
-/* A virtio NIC's is not the function's own, but that of the virtio device on it. */
+/* A virtio NIC's netdevs belong to the virtio device below the function. */
 static void survey_virtio(const struct root *dir, struct pci_fn *fn)
 {
 	cleanup_strv struct strv paths = {0};
@@ -453,7 +455,7 @@ static void read_function(const struct root *root, struct pci_fn *fn)
 	read_link_name(&dir, &fn->driver, NULL, "driver");
 	if (read_link_name(&dir, &physfn, NULL, "physfn") == 0)
 		snprintf(fn->physfn, sizeof(fn->physfn), "%s", physfn);
-	/* Only network controllers have these; looking costs two system calls each. */
+	/* Only network controllers have these; each look costs two system calls. */
 	if (fn->class >> 16 == 0x02 || fn->class >> 8 == CLASS_SERIAL_INFINIBAND) {
 		read_dir(&dir, &fn->net, NULL, "net");
 		read_dir(&dir, &fn->ibdevs, NULL, "infiniband");
@@ -468,7 +470,7 @@ static int list_functions(const struct root *root, struct node *node, struct err
 	int r = read_dir(root, &names, err, PCI_DIR);
 
 	if (r == -ENOENT)
-		return 0; /* a tree captured without PCI, or a machine without */
+		return 0; /* a tree captured without PCI, or a machine without PCI */
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < names.n; i++) {

@@ -14,7 +14,7 @@
 
 enum { NAME_MAX_LEN = 32, DEPTH_MAX = 4 };
 
-/* A bond, bridge or VLAN stands on other netdevs: lower_NAME links. */
+/* Adds the netdevs below a bond, bridge or VLAN: lower_NAME links. */
 static void add(const struct root *root, const char *name, int depth, struct strv *ret)
 {
 	cleanup_strv struct strv names = {0};
@@ -30,8 +30,8 @@ static void add(const struct root *root, const char *name, int depth, struct str
 
 /*
  * "Iface Destination Gateway Flags RefCnt Use Metric Mask ...", in hexadecimal. A default route has
- * a gateway, or one of IPv6 (RTA_VIA), which the file does not show; half of all addresses
- * (0.0.0.0/1) are a VPN's.
+ * a gateway, or an IPv6 gateway (RTA_VIA), which the file does not show. A route to half of all
+ * addresses (0.0.0.0/1) belongs to a VPN.
  */
 static bool is_default(const char *line, char name[NAME_MAX_LEN])
 {

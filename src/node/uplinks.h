@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The way out of a machine, which is how one logs in. */
+/* The netdevs that a login over the network depends on. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,8 +8,8 @@
 #include "sys/root.h"
 
 /*
- * Names of the netdevs that carry a default route, of IPv4 or IPv6, and of those that they stand
- * on; each once, the first of them first. Of a snapshot those that it has recorded. False: none is
- * known, and *ret stays empty.
+ * Names of the netdevs that carry a default route, of IPv4 or IPv6, and of the netdevs below them;
+ * each name once, in the order found. For a snapshot, the names that it recorded. False: no such
+ * netdev is known; *ret stays empty.
  */
 bool node_uplinks(const struct root *root, struct strv *ret);

@@ -15,7 +15,7 @@ enum {
 	KEYWORD_HEADER = 3, /* two letters, a length */
 };
 
-/* The value of a keyword in the fields of a VPD-R resource. */
+/* Finds the value of a keyword in the fields of a VPD-R resource. */
 static bool find_keyword(const uint8_t *p, size_t len, const char *key, struct vpd_field *ret)
 {
 	while (len >= KEYWORD_HEADER) {
@@ -33,7 +33,7 @@ static bool find_keyword(const uint8_t *p, size_t len, const char *key, struct v
 	return false;
 }
 
-/* Splits one resource off; false at the end tag and where the data breaks off. */
+/* Splits off the next resource; false at the end tag and where the data breaks off. */
 static bool next_resource(const uint8_t **p, size_t *len, uint8_t *tag, struct vpd_field *ret)
 {
 	size_t header, n;
@@ -80,7 +80,7 @@ char *vpd_part_number(const void *vpd, size_t len)
 		return NULL;
 	for (size_t i = 0; i < f.len; i++)
 		if (f.data[i] && (f.data[i] < 0x20 || f.data[i] > 0x7e))
-			return NULL; /* no part number, whatever else it is */
+			return NULL; /* not a part number */
 	text = xstrndup((const char *)f.data, f.len);
 	str_chomp(text);
 	if (!*text) {
@@ -130,7 +130,7 @@ int node_read_part_numbers(const struct root *root, struct node *node)
 {
 	int found = 0;
 
-	node_functions(node); /* reads them */
+	node_functions(node); /* reads the functions */
 	for (size_t i = 0; i < node->pci.n; i++) {
 		struct pci_fn *fn = &node->pci.v[i];
 		cleanup_free char *path = NULL, *vpd = NULL;

@@ -12,12 +12,12 @@
 enum {
 	REQUIRED = PCI_ACS_CTRL_VALID | PCI_ACS_CTRL_REQ_RED | PCI_ACS_CTRL_CMPLT_RED |
 		   PCI_ACS_CTRL_FORWARD,
-	MULTIFUNCTION = 0x80, /* of the header type */
+	MULTIFUNCTION = 0x80, /* bit of the header type */
 };
 
 struct acs {
 	const struct root *root;
-	struct pci_lib lib; /* opened by the first question */
+	struct pci_lib lib; /* opened on the first question */
 	VEC(struct acs_port *) ports;
 };
 
@@ -45,7 +45,9 @@ static bool multifunction(const struct libpci *pci, struct pci_dev *dev)
 	return dev->func || pci->pci_read_byte(dev, PCI_HEADER_TYPE) & MULTIFUNCTION;
 }
 
-/* Ports that face downwards need ACS, and so does each function of a card with several. */
+/*
+ * Ports that face downwards need ACS, and so does each function of a card with several functions.
+ */
 static enum acs_state judge_role(const struct libpci *pci, struct pci_dev *dev,
 				 struct acs_port *port)
 {
@@ -85,7 +87,7 @@ static enum ats_state ats_of(const struct libpci *pci, struct pci_dev *dev)
 		       : ATS_OFF;
 }
 
-/* False: it has no such capability. */
+/* False: no such capability. */
 static bool read_registers(const struct libpci *pci, struct pci_dev *dev, struct acs_port *port)
 {
 	struct pci_cap *acs = pci->pci_find_cap(dev, PCI_EXT_CAP_ID_ACS, PCI_CAP_EXTENDED);
@@ -112,7 +114,10 @@ static enum acs_state judge(const struct libpci *pci, struct pci_dev *dev, enum 
 		return state;
 	if (!has)
 		return reach == PCI_REACH_ALL ? ACS_MISSING : ACS_SHORT;
-	/* What the capability lacks is not needed there: it can't be switched off either. */
+	/*
+	 * Bits that the capability lacks are not needed, because they cannot be switched off
+	 * either.
+	 */
 	port->needs = REQUIRED & port->can;
 	return (port->does & port->needs) == port->needs ? ACS_APART : ACS_OFF;
 }
@@ -157,7 +162,7 @@ const struct acs_port *acs_port(struct acs *acs, const char *addr, struct err *e
 	return take_ptr(port);
 }
 
-/* The device's place in the tree: ".../pci0000:40/0000:40:00.0/0000:41:00.0". */
+/* Walks the device's path in the tree: ".../pci0000:40/0000:40:00.0/0000:41:00.0". */
 int acs_ports_above(struct acs *acs, const char *addr, struct acs_ports *ret, struct err *err)
 {
 	cleanup_free char *path = NULL;
@@ -168,7 +173,7 @@ int acs_ports_above(struct acs *acs, const char *addr, struct acs_ports *ret, st
 		return r;
 	last = strrchr(path, '/');
 	if (last)
-		*last = '\0'; /* the function itself is no bridge above it */
+		*last = '\0'; /* leave out the function itself */
 	for (char *p = strtok_r(path, "/", &save); p; p = strtok_r(NULL, "/", &save)) {
 		const struct acs_port *port = is_address(p) ? acs_port(acs, p, err) : NULL;
 

@@ -112,7 +112,7 @@ struct unpack {
 	const struct libarchive *lib;
 	struct archive *a;
 	int top;
-	char dir[PATH_MAX]; /* where the last entry was: the next one is often there too */
+	char dir[PATH_MAX]; /* directory of the last entry, which the next entry often shares */
 	int dirfd;
 	uint64_t bytes;
 	unsigned int entries;
@@ -123,7 +123,7 @@ static int refuse(struct err *err, const char *name, const char *why)
 	return err_set(err, -EINVAL, "entry %.200s: %s", name, why);
 }
 
-/* Copies the path without "./", "//" and a slash at the end; "" is the top itself. */
+/* Copies the path without "./", "//" and a trailing slash; "" is the top directory. */
 static int clean_path(const char *name, char ret[PATH_MAX], struct err *err)
 {
 	size_t len = 0;
@@ -146,7 +146,7 @@ static int clean_path(const char *name, char ret[PATH_MAX], struct err *err)
 	return 0;
 }
 
-/* One step down, never through a link; the directory is made where it is absent. */
+/* Goes one step down, never through a link; makes the directory if it is absent. */
 static int enter(int *fd, const char *name)
 {
 	enum { FLAGS = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
@@ -244,7 +244,7 @@ static int unpack_entry(struct unpack *u, struct archive_entry *e, struct err *e
 	if (r < 0)
 		return r;
 	name = name ? name : path;
-	unlinkat(u->dirfd, name, 0); /* of two entries of a name the later one counts */
+	unlinkat(u->dirfd, name, 0); /* of two entries with the same name, the later counts */
 	if (type == AE_IFREG)
 		return unpack_file(u, name, err);
 	if (type == AE_IFLNK)

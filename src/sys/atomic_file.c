@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* mkdir -p: every part is opened from the root again, so that no link leads out of it. */
+/* mkdir -p. Opens every part from the root again, so that no link leads out of the root. */
 static int make_dirs(const struct root *root, const char *dir)
 {
 	cleanup_close int fd = root_open_path(root, "/", O_PATH | O_DIRECTORY);
@@ -64,7 +64,7 @@ int atomic_write_at(int dirfd, const char *name, const void *data, size_t len, m
 	cleanup_close int fd = -1;
 	int r = 0;
 
-	/* A leftover of a killed run is ours to replace; the lock keeps others out. */
+	/* Replace a leftover of a killed run; the lock excludes other runs. */
 	unlinkat(dirfd, tmp, 0);
 	fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)

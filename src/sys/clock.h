@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* CLOCK_MONOTONIC in microseconds: what systemd's *TimestampMonotonic properties show. */
+/* CLOCK_MONOTONIC in microseconds, the clock of systemd's *TimestampMonotonic properties. */
 static inline uint64_t clock_usec(void)
 {
 	struct timespec ts;

@@ -14,7 +14,7 @@ void dcb_info_free(struct dcb_info *info)
 
 /* --- messages -------------------------------------------------------------------------- */
 
-/* Every command is answered by a message of its own: no acknowledgement is asked for. */
+/* Every command has an answer of its own, so the message asks for no acknowledgement. */
 static struct nlmsghdr *begin(void *buf, uint16_t type, uint8_t cmd, const char *netdev)
 {
 	struct nlmsghdr *msg = netlink_message(buf, DCB_MESSAGE_MAX, type, NLM_F_REQUEST);
@@ -83,7 +83,7 @@ int dcb_question(const void *arg, struct netlink_answer *ret, struct err *err)
 
 /* --- answers --------------------------------------------------------------------------- */
 
-/* The attribute's payload as a structure; false if it is shorter than that. */
+/* The attribute's payload as a structure; false if the payload is shorter. */
 static bool get_struct(const struct nlattr *attr, void *ret, size_t size)
 {
 	if (mnl_attr_get_payload_len(attr) < size)

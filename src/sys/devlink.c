@@ -56,7 +56,7 @@ int devlink_parse_eswitch(const void *data, size_t len, enum eswitch_mode *ret, 
 	return 0;
 }
 
-/* Numbers come in their own size; a flag is there (1) or not (0). */
+/* Numbers have their own size; a flag is present (1) or absent (0). */
 static uint32_t value_of(const struct nlattr *value)
 {
 	const struct nlattr *data = genl_find_nested(value, DEVLINK_ATTR_PARAM_VALUE_DATA);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Configuration that programs read from several directories. */
+/* Finds configuration files that programs read from several directories. */
 #pragma once
 
 #include <stddef.h>
@@ -8,8 +8,9 @@
 #include "sys/root.h"
 
 /*
- * The files that match pattern, a shell pattern, in any of the directories, sorted by name. A file
- * hides those of its name in later directories. What can't be read is left out. Appends to *ret.
+ * Files in any of the directories that match the shell pattern, sorted by name. A file hides files
+ * with the same name in later directories. Directories that cannot be read are left out. Appends to
+ * *ret.
  */
 void dropins_find(const struct root *root, const char *const *dirs, size_t n, const char *pattern,
 		  struct strv *ret);

@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "sys/genl.h"
 
-/* The header of each message is attribute 1, whatever the group. */
+/* The header is attribute 1 in the messages of every group. */
 enum { HEADER = 1 };
 
 static const struct group {
@@ -60,7 +60,7 @@ struct eth_number eth_parse_number(const void *data, size_t len, const struct et
 	return n;
 }
 
-/* A list with a mask has all bits; one without has only those that are set. */
+/* A list with a mask has all bits; a list without a mask has only the bits that are set. */
 static void parse_bits(const struct nlattr *set, struct eth_flags *ret)
 {
 	const struct nlattr *bits = genl_find_nested(set, ETHTOOL_A_BITSET_BITS);
@@ -89,7 +89,7 @@ static bool is_on(const struct eth_flags *flags, const char *name)
 	return false;
 }
 
-/* HW lists all features of the kernel, and says which ones the driver lets be changed. */
+/* HW lists all features of the kernel, and marks those that the driver can change. */
 static void parse_features(const void *data, size_t len, struct eth_flags *ret)
 {
 	struct eth_flags active = {0}, never = {0};
@@ -142,7 +142,7 @@ struct nlmsghdr *eth_question(void *buf, uint16_t family, unsigned int ifindex,
 	return begin(buf, family, groups[group].get, 0, ifindex, 0);
 }
 
-/* A bitset with a mask: what it does not name stays. */
+/* A bitset with a mask leaves bits unchanged that it does not name. */
 static void put_flags(struct nlmsghdr *msg, uint16_t type, const struct eth_setting *settings,
 		      size_t n)
 {
@@ -176,7 +176,7 @@ static void put_numbers(struct nlmsghdr *msg, const struct eth_setting *settings
 struct nlmsghdr *eth_order(uint16_t family, unsigned int ifindex, enum eth_group group,
 			   const struct eth_setting *settings, size_t n)
 {
-	/* a name and three attributes' heads for each, at most */
+	/* at most a name and the heads of three attributes for each setting */
 	void *buf = xcalloc(2 + n, ETH_QUESTION_MAX);
 	struct nlmsghdr *msg =
 		begin(buf, family, groups[group].set, NLM_F_ACK, ifindex, ETHTOOL_FLAG_OMIT_REPLY);

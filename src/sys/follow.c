@@ -21,7 +21,7 @@ void follow_end(struct follow *f)
 	f->fd = -1;
 }
 
-/* Which events were: whoever follows looks at all. */
+/* Discards the events, because the caller looks at all files anyway. */
 static void drain(int fd)
 {
 	char events[4096];
@@ -30,7 +30,9 @@ static void drain(int fd)
 		continue;
 }
 
-/* By its fd, which stays below the root. A directory that is followed already is no error. */
+/*
+ * Adds a watch through an fd, which stays below the root. Following a directory twice is permitted.
+ */
 static bool add(int fd, const struct root *root, const char *dir, uint32_t events)
 {
 	cleanup_close int at = root_open_path(root, dir, O_PATH | O_DIRECTORY);
@@ -50,9 +52,9 @@ bool follow_look(struct follow *f, const struct root *root, const char *dir)
 	if (f->fd < 0)
 		return false;
 	drain(f->fd);
-	/* First the parent: a directory that is made in between has its event. */
+	/* First the parent: a directory that is made in between then has its event. */
 	in_parent = add(f->fd, root, parent, IN_CREATE | IN_MOVED_TO);
-	/* IN_CLOSE_WRITE: a lock is let go of, too. */
+	/* IN_CLOSE_WRITE also reports the release of a lock. */
 	return add(f->fd, root, dir,
 		   IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE |
 			   IN_DELETE_SELF) ||

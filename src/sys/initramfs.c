@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "sys/libarchive.h"
 
-/* An entry of a newc archive: 13 numbers of 8 hexadecimal digits behind the magic. */
+/* An entry of a newc archive: the magic, then 13 numbers of 8 hexadecimal digits. */
 enum { HEAD_LEN = 110, SIZE_AT = 54, NAME_SIZE_AT = 94, BLOCK = 10240, ENTRIES_MAX = 300000 };
 
 static bool number_at(const char *head, size_t at, off_t *ret)
@@ -34,8 +34,8 @@ static off_t padded(off_t n)
 }
 
 /*
- * Walks plain archives from *at on; there it ends where something else begins. 1: an entry's
- * name holds the word; 0: none does, *at is where the rest begins, or the end.
+ * Walks plain archives from *at to the end of the last one. 1: the name of an entry contains the
+ * word; 0: no name does, and *at is the start of the rest, or the end.
  */
 static int walk_plain(int fd, off_t *at, const char *word)
 {
@@ -44,7 +44,7 @@ static int walk_plain(int fd, off_t *at, const char *word)
 	for (unsigned int n = 0; n < ENTRIES_MAX; n++) {
 		off_t size, len;
 
-		/* zeros, up to a multiple of anything, are between two archives */
+		/* zeros of any length separate two archives */
 		while (pread(fd, head, 4, *at) == 4 && memcmp(head, "\0\0\0\0", 4) == 0)
 			*at += 4;
 		if (pread(fd, head, HEAD_LEN, *at) != HEAD_LEN || !is_newc(head))

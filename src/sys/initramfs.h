@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is in an initramfs: cpio archives (newc) one behind the other, the first ones plain, as
- * those of microcode are, the last one mostly packed (Documentation/driver-api/early-userspace/
- * buffer-format.rst). Read only.
+ * Reads an initramfs: concatenated cpio archives (newc). The first archives are plain, such as
+ * microcode; the last is mostly compressed
+ * (Documentation/driver-api/early-userspace/buffer-format.rst).
  */
 #pragma once
 
@@ -12,8 +12,8 @@
 #include "sys/root.h"
 
 /*
- * Whether the name of a file in it holds that word. -ELIBACC: it is packed, and there is no
- * libarchive to unpack it; -EBADMSG: it can't be read.
+ * Whether the name of a file in the initramfs contains the word. -ELIBACC: compressed, and
+ * libarchive is missing; -EBADMSG: unreadable.
  */
 int initramfs_has(const struct root *root, const char *path, const char *word, bool *ret,
 		  struct err *err);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which functions the running kernel has: what it was built with, and not what its version says. */
+/*
+ * Functions of the running kernel, which depend on its configuration and not only on its version.
+ */
 #pragma once
 
 #include "base/err.h"
 #include "sys/root.h"
 
 /*
- * Calls each for every symbol of /proc/kallsyms; module: the module that has it, "" of a built-in
- * one. Names need no privilege (addresses do). Tens of MB in a tenth of a second. 0, or -errno:
- * -ENOENT without CONFIG_KALLSYMS and in trees that were captured.
+ * Calls each for every symbol of /proc/kallsyms; module: the module that has the symbol, "" if
+ * built in. Names need no privilege (addresses do). Takes a tenth of a second for tens of MB. 0, or
+ * -errno: -ENOENT without CONFIG_KALLSYMS and in captured trees.
  */
 int kallsyms_walk(const struct root *root,
 		  void (*each)(const char *name, const char *module, void *arg), void *arg,

@@ -6,9 +6,9 @@
 
 #include "base/mem.h"
 
-enum { READ_ALL = 3, SIZE_BUFFER = 10 }; /* syslog(2); glibc names none of them */
+enum { READ_ALL = 3, SIZE_BUFFER = 10 }; /* syslog(2); glibc has no names for these */
 
-/* Records are stored without their prefix, which may be longer than a short one's text. */
+/* Records are stored without their prefix, which may be longer than the text of a short record. */
 #define PREFIX_ROOM 2
 
 int kernel_log_read(char **ret, struct err *err)

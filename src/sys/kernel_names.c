@@ -15,7 +15,7 @@
 
 #define PROC_SYS "/proc/sys/"
 
-/* The names of a table, one a line, in the order of their bytes. */
+/* The names of a table, one on each line, sorted by bytes. */
 struct names {
 	const char *text;
 	size_t len;
@@ -41,7 +41,7 @@ static int compare_line(const char *name, const char *line)
 
 static bool names_have(struct names t, const char *name)
 {
-	size_t low = 0, high = t.len; /* where lines begin */
+	size_t low = 0, high = t.len; /* starts of lines */
 
 	while (low < high) {
 		size_t line = low + (high - low) / 2;
@@ -60,7 +60,7 @@ static bool names_have(struct names t, const char *name)
 	return false;
 }
 
-/* A path of the table, for the interface that another path is about. */
+/* Replaces the "*" in a path of the table by the interface in path. */
 static void for_same_interface(char **line, const char *path)
 {
 	const char *star = strchr(*line, '*');
@@ -100,7 +100,7 @@ char *kernel_name_hint(const char *near)
 
 /* --- arguments of the kernel -------------------------------------------------------------- */
 
-/* kernel/params.c: parameq() takes - for _. */
+/* kernel/params.c: parameq() treats - and _ as equal. */
 static char *arg_name(const char *arg)
 {
 	char *name = xstrndup(arg, strcspn(arg, "="));
@@ -126,7 +126,7 @@ char *kernel_arg_near(const char *arg)
 
 /* --- sysctls ------------------------------------------------------------------------------ */
 
-/* "net/ipv4/conf/": a directory of each interface is below. */
+/* Length of "net/ipv4/conf/", a directory that has a subdirectory for each interface. */
 static size_t of_interfaces(const char *path)
 {
 	static const char *const dirs[] = {"net/ipv4/conf/", "net/ipv4/neigh/", "net/ipv6/conf/",
@@ -155,7 +155,7 @@ static char *without_interface(const char *path)
 	return xasprintf("%.*s*%s", (int)dir, path, strchr(path + dir, '/'));
 }
 
-/* The length of the module's directory that the path is in; 0: in none. */
+/* The length of the module's directory in the path; 0: none. */
 static size_t module_dir(const char *path)
 {
 	for (const char *end = strchr(path, '/'); end; end = strchr(end + 1, '/')) {
@@ -167,7 +167,7 @@ static size_t module_dir(const char *path)
 	return 0;
 }
 
-/* Whether no document has any name in that directory: then all may be right. */
+/* Whether the documentation has no names in that directory: then any name may be right. */
 static bool is_undocumented(const char *path, size_t dir)
 {
 	cleanup_free char *first = xasprintf("\n%.*s/", (int)dir, path);
@@ -206,7 +206,7 @@ static bool sysctl_may_lack(const struct root *root, const char *path)
 
 /* --- sysfs -------------------------------------------------------------------------------- */
 
-/* Whose entries are devices, drivers or modules, which come and go. */
+/* Whether the entries of dir are devices, drivers or modules, which come and go. */
 static bool has_instances(const char *dir, const char *name)
 {
 	static const char *const dirs[] = {
@@ -230,7 +230,7 @@ static bool has_instances(const char *dir, const char *name)
 	return str_starts(dir, "/sys/devices/") && strpbrk(name, "0123456789");
 }
 
-/* "rx-12", "rx-*" and "rx-[0-3]" are "rx-#". */
+/* "rx-12", "rx-*" and "rx-[0-3]" match "rx-#". */
 static bool word_known(const char *name)
 {
 	cleanup_str struct str word = {0};

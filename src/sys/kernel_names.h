@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which names the kernel has, whatever the one that runs here has: those of its documents, as
- * Debian packages them (kernel_names.inc says of which versions). A name that no document has may
- * be one of a vendor's kernel, and is a misspelt one most of the time.
+ * Names in the documentation of the kernel, as packaged by Debian (kernel_names.inc lists the
+ * versions); independent of the running kernel. A name without documentation may belong to a
+ * vendor's kernel, but is mostly misspelt.
  */
 #pragma once
 
@@ -10,31 +10,37 @@
 
 #include "sys/root.h"
 
-/* Of an argument, by what stands before its '='; one with a dot is a module's, and always known. */
+/*
+ * Checks the name of an argument, before its '='. A name with a dot belongs to a module and is
+ * always known.
+ */
 bool kernel_arg_known(const char *arg);
-/* The name that may be meant by an unknown one; NULL: none is near. The caller frees. */
+/* The most similar known name; NULL: no name is near. The caller frees. */
 char *kernel_arg_near(const char *arg);
 
 /*
- * By the path below /proc/sys: "net/core/rmem_max". One in the directory of a module
- * that no document is about is known.
+ * Checks a path below /proc/sys: "net/core/rmem_max". Also true for paths in a module's directory
+ * that has no documentation.
  */
 bool sysctl_known(const char *path);
-/* As kernel_arg_near(), with dots: "net.core.rmem_max". */
+/* Like kernel_arg_near(), with dots: "net.core.rmem_max". */
 char *sysctl_near(const char *path);
 
-/* For an author: "did you mean 'vm.swappiness'?"; without a near name whether it is misspelt. */
+/*
+ * A hint for the author of a profile: "did you mean 'vm.swappiness'?"; without a near name, a
+ * question whether the name is misspelt.
+ */
 char *kernel_name_hint(const char *near); /* the caller frees */
 
 /*
- * The interface that a file of /proc/sys is about, by its whole path: "eth0.5" of
+ * The interface in an absolute path of /proc/sys: "eth0.5" in
  * "/proc/sys/net/ipv4/conf/eth0.5/rp_filter". NULL: none. The caller frees.
  */
 char *sysctl_interface(const char *path);
 
 /*
- * Whether a kernel, driver or machine may well lack the file, a path or pattern of which nothing
- * is there: each of the missing names is one that the kernel has, or they are below a device or a
- * module's directory that is absent.
+ * Whether a kernel, driver or machine may legitimately lack a file, given a path or pattern without
+ * a match: all missing names are names of the kernel, or are below an absent device or module
+ * directory.
  */
 bool kernel_path_may_lack(const struct root *root, const char *path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The libraries that are opened when something needs them: library.h. */
+/* Libraries that are opened on first use: library.h. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,7 +12,7 @@
 #include "sys/library.h"
 #include "sys/libsystemd.h"
 
-/* An ELF note of this type and owner has JSON: see library.h. */
+/* An ELF note of this type and owner contains JSON: see library.h. */
 #define NOTE_OWNER "FDO"
 #define NOTE_TYPE 0x407c0c0a
 
@@ -26,7 +26,7 @@
 
 #define FUNCTION(fn) SYMBOL(__typeof__(table), fn, #fn),
 
-/* purpose: behind "needed to". priority: as the ELF notes have it. */
+/* purpose: continues "needed to". priority: as in the ELF notes. */
 #define LIBRARY(name, FUNCTIONS, soname, purpose, package, priority)                              \
 	DLOPEN_NOTE(name, "[{\"feature\":\"" #name "\",\"description\":\"needed to " purpose      \
 			  "\",\"priority\":\"" priority "\",\"soname\":[\"" soname "\"]}]");      \

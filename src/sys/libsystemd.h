@@ -2,7 +2,7 @@
 /* The functions of libsystemd: library.h. */
 #pragma once
 
-#define SD_JOURNAL_SUPPRESS_LOCATION /* sd_journal_send() is then no macro */
+#define SD_JOURNAL_SUPPRESS_LOCATION /* makes sd_journal_send() a function */
 #include <systemd/sd-bus.h>
 #include <systemd/sd-journal.h>
 

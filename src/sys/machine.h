@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The door through which the machine is altered. Only kinds/ and boot/ may include it
- * (make lint): a step, the gate or a report can't change a machine by mistake.
- * Our own files under /run/railhead go through sys/state.h.
+ * All changes to the machine go through this header. Only kinds/ and boot/ may include it (make
+ * lint), so that a step, the gate or a report cannot change a machine by mistake. railhead's own
+ * files under /run/railhead go through sys/state.h.
  */
 #pragma once
 
@@ -20,27 +20,27 @@
 
 /* --- machine_file.c: kernel attributes and files --------------------------------- */
 
-/* Writes text to an existing attribute in one write(2), as procfs and sysfs want it. */
+/* Writes text to an existing attribute in one write(2), because procfs and sysfs require that. */
 int machine_write_attr(const struct root *root, const char *path, const char *text,
 		       struct err *err);
 
 /*
- * Creates or replaces a file: temporary name, fsync, rename, fsync of the directory;
- * missing parent directories are made (0755). For drop-ins such as /run/modprobe.d/x.conf.
+ * Creates or replaces a file: temporary name, fsync, rename, fsync of the directory; makes missing
+ * parent directories (0755). For drop-ins such as /run/modprobe.d/x.conf.
  */
 int machine_write_file(const struct root *root, const char *path, const char *text, mode_t mode,
 		       struct err *err);
-/* The same for a symbolic link that leads to target, as text: it need not be there. */
+/* The same for a symbolic link to target, which need not exist. */
 int machine_make_link(const struct root *root, const char *path, const char *target,
 		      struct err *err);
-/* Absent is success. */
+/* Success if the file is already absent. */
 int machine_remove_file(const struct root *root, const char *path, struct err *err);
-/* An empty directory; absent is success, -ENOTEMPTY or -EEXIST where it is not empty. */
+/* Removes an empty directory; success if already absent; -ENOTEMPTY or -EEXIST if not empty. */
 int machine_remove_dir(const struct root *root, const char *path, struct err *err);
 
 /*
- * A directory of configfs, which makes an object of the kernel or a window on one. One that
- * is there already is success; so is one that is gone already.
+ * Makes or removes a directory of configfs, which makes an object of the kernel or a window to one.
+ * Success if the directory already exists, or is already gone.
  */
 int machine_make_node(const struct root *root, const char *path, struct err *err);
 int machine_remove_node(const struct root *root, const char *path, struct err *err);
@@ -48,56 +48,52 @@ int machine_remove_node(const struct root *root, const char *path, struct err *e
 /* --- machine_boot.c: the boot partition ------------------------------------------------- */
 
 /*
- * Replaces len bytes at offset of an existing file without moving it on disk: pwrite,
- * fsync, then a re-read that must give the same bytes. GRUB replays no journal, so a
- * renamed file would be seen late or never. dirfd: the directory.
+ * Replaces len bytes at offset of an existing file without moving the file on disk: pwrite, fsync,
+ * then a second read, which must give the same bytes. GRUB replays no journal, so a renamed file
+ * would become visible late or never. dirfd: the directory.
  */
 int machine_overwrite(int dirfd, const char *name, off_t offset, const void *data, size_t len,
 		      struct err *err);
 
 /*
  * Creates a file that survives a power cut: temporary name, fsync, rename, fsync of the directory.
- * dirfd: the directory, below root. A regular file of that name is replaced, and its successor has
- * its owner, mode, ACL and SELinux label.
+ * dirfd: the directory, below root. Replaces a regular file of that name; the new file gets its
+ * owner, mode, ACL and SELinux label.
  *
  * A boot loader replays no journal, so the new name must also leave the journal. If the machine
  * boots from root:
  *  - ext4: EXT4_IOC_CHECKPOINT (Linux 5.14, Documentation/filesystems/ext4/journal.rst) empties the
  *    journal; without a journal, in a container and on older kernels syncfs(2) writes everything
- *    to its place, but flushes the disk's cache before that instead of after;
+ *    in place, but flushes the disk's cache before instead of after;
  *  - vfat, btrfs: syncfs(2) is enough;
- *  - XFS: no call does it. The loader finds the old file, or none, until XFS has been unmounted or
- *    remounted read-only, or has been idle for some 30 s (fs.xfs.xfssyncd_centisecs). See
- *    trial_write() for what railhead makes of this.
- * The file system is never frozen (FIFREEZE), though that would write back XFS, too: a tracer that
- * logs to this file system, or a SIGKILL before the thaw, would stop all its writers for ever.
+ *  - XFS: no call is enough. The loader finds the old file, or none, until XFS has been unmounted
+ *    or remounted read-only, or has been idle for some 30 s (fs.xfs.xfssyncd_centisecs). See
+ *    trial_write() for the consequences.
+ * The file system is never frozen (FIFREEZE), though a freeze would write back XFS, too: a tracer
+ * that logs to this file system, or a SIGKILL before the thaw, would stop all its writers for ever.
  */
 int machine_create_durable(const struct root *root, int dirfd, const char *name, const void *data,
 			   size_t len, struct err *err);
 
 /*
- * Mounts a device without attaching it anywhere (fsopen(2), fsmount(2)): the fd of its top
- * directory, for openat(2). The last close unmounts it, also when the process dies, and
- * no other process ever sees it. On kernels before 5.2 a directory below /run/railhead
- * serves for a moment.
+ * Mounts a device without attaching it to a path (fsopen(2), fsmount(2)). Returns the fd of the top
+ * directory, for openat(2). The last close unmounts it, even if the process dies, and no other
+ * process ever sees it. On kernels before 5.2 the device is briefly mounted below /run/railhead.
  */
 int machine_mount_fd(const char *source, const char *fstype, bool read_write, struct err *err);
-/*
- * Makes a mounted file system writable or read-only (MS_REMOUNT, the mount's other flags
- * kept).
- */
+/* Makes a mounted file system writable or read-only (MS_REMOUNT); the mount's other flags stay. */
 int machine_remount(const char *target, bool read_write, struct err *err);
 
 /* --- machine_efi.c: a variable of the EFI firmware -------------------------------------- */
 
 /*
- * By efivarfs, which lays four bytes of attributes before the value. name: "Name-GUID". Below a
- * root that is not live the variable is a plain file of the tree. -ENOENT: there is no such
- * variable, no EFI, or efivarfs is not mounted.
+ * Uses efivarfs, which stores four bytes of attributes before the value. name: "Name-GUID". Below a
+ * root that is not live, the variable is a plain file of the tree. -ENOENT: no such variable, no
+ * EFI, or efivarfs is not mounted.
  *
- * read: at most 1024 bytes (-EFBIG), with a NUL behind them; caller frees. write: kept over power
- * cuts; nothing is written where the variable has that value, since the firmware's flash wears
- * out. remove: absent is success.
+ * read: at most 1024 bytes (-EFBIG), followed by a NUL; caller frees. write: the value survives
+ * power cuts; an equal value is not written, because the firmware's flash wears out. remove:
+ * success if already absent.
  */
 int machine_efi_read(const struct root *root, const char *name, char **ret, size_t *ret_len,
 		     struct err *err);
@@ -105,66 +101,66 @@ int machine_efi_write(const struct root *root, const char *name, const void *val
 		      struct err *err);
 int machine_efi_remove(const struct root *root, const char *name, struct err *err);
 
-/* --- machine_unit.c: what is asked of the service manager ------------------------------- */
+/* --- machine_unit.c: requests to the service manager ---------------------------------------- */
 
 /*
- * Asks the service manager for `systemctl --force reboot` (never kexec: firmware and
- * GRUB must run) and waits to be killed; returns only on failure, or -ETIME when nothing
- * happened within a minute.
+ * Asks the service manager for `systemctl --force reboot` (never kexec, because firmware and GRUB
+ * must run) and waits to be killed. Returns only on failure; -ETIME if the machine still runs after
+ * a minute.
  */
 int machine_reboot(const struct root *root, struct err *err);
 
-/* `systemctl start UNIT`; wait: until its job is done, at most a minute. */
+/* `systemctl start UNIT`; wait: until the job of the unit is done, at most a minute. */
 int machine_start_unit(const char *unit, bool wait, struct err *err);
-/* The same, in so many milliseconds. */
+/* The same within `ms` milliseconds. */
 int machine_start_unit_within(const char *unit, unsigned int ms, struct err *err);
 /*
- * What the processes of a unit have written last in this boot, one line; NULL: nothing that is
- * known. The caller frees.
+ * The last line that the processes of a unit have written in this boot; NULL: unknown. The caller
+ * frees.
  */
 char *machine_unit_words(const char *unit);
-/* `mount -o remount,OPTIONS PATH`: a file system's other options stay. */
+/* `mount -o remount,OPTIONS PATH`: the file system's other options stay. */
 int machine_remount_with(const struct root *root, const char *path, const char *options,
 			 struct err *err);
-/* `systemctl try-restart UNIT`: one that is not running stays so. At most a minute. */
+/* `systemctl try-restart UNIT`: does not start a unit that is not running. At most a minute. */
 int machine_restart_unit(const char *unit, struct err *err);
 /*
- * The same, asked for and not waited for: of a unit that is ordered after the one that we run in,
- * and so can't start before we end.
+ * The same without waiting, for a unit that is ordered after our own unit and so cannot start
+ * before we end.
  */
 int machine_restart_unit_later(const char *unit, struct err *err);
 /*
- * Whether the service manager that runs is the one of this root. In the initramfs it is not: it
- * knows none of the real root's units, and reads them when it begins anew there.
+ * Whether the running service manager belongs to this root. False in the initramfs: its manager
+ * does not know the real root's units, and reads them when it starts again there.
  */
 bool machine_units_are_ours(void);
-/* `systemctl daemon-reload`: drop-ins that are there now are in force from here on. */
+/* `systemctl daemon-reload`: puts present drop-ins in force. */
 int machine_reload_units(struct err *err);
 /* `systemctl stop UNIT`, at most a minute. */
 int machine_stop_unit(const char *unit, struct err *err);
 /*
  * `systemd-run --on-active=SECONDS`: a transient NAME.timer, which starts the installed
- * NAME.service once and is gone then. One of that name that waits already is replaced.
+ * NAME.service once and then ends. Replaces a waiting timer of the same name.
  */
 int machine_run_later(const char *name, uint64_t seconds, struct err *err);
-/* Whether there is a job that ends in a boot (reboot.target, kexec.target): not a power-off. */
+/* Whether a job will end in a boot (reboot.target, kexec.target); a power-off does not count. */
 bool machine_reboots(void);
-/* No such timer waits any more. */
+/* Stops a waiting timer of machine_run_later(); success if none waits. */
 int machine_run_never(const char *name, struct err *err);
 
 /*
- * Makes udev read its rules anew, and returns when it has: by itself it looks whether they
- * changed every three seconds at most. Nothing to do where it does not run yet.
+ * Makes udev read its rules again, and returns afterwards, because udev checks for changes only
+ * every three seconds. Success without an action if udev does not run yet.
  */
 int machine_reload_udev(struct err *err);
 /* Asks for a "change" event of each device of a subsystem that has the attribute. */
 int machine_trigger_udev(const char *subsystem, const char *attr, struct err *err);
-/* Makes systemd-networkd read its files anew, if it runs. */
+/* Makes systemd-networkd read its files again, if it runs. */
 int machine_reload_networkd(struct err *err);
 
 /* --- machine_module.c ---------------------------------------------------------------- */
 
-/* Loads a module with its dependencies through libkmod; loaded already is success. */
+/* Loads a module with its dependencies through libkmod; success if already loaded. */
 int machine_insert_module(const char *name, const char *options, struct err *err);
 
 /* --- machine_link.c ------------------------------------------------------------------- */
@@ -174,8 +170,8 @@ int machine_link_up(unsigned int ifindex, bool up, struct err *err);
 /* Sets a number of a netdev: IFLA_MTU or IFLA_TXQLEN. Waits for rtnl. */
 int machine_link_number(unsigned int ifindex, uint16_t attr, uint32_t value, struct err *err);
 /*
- * Sets some of what one group of ethtool has, all at once; see sys/ethtool.h. Waits for rtnl.
- * -EOPNOTSUPP: the driver or the kernel has no such thing.
+ * Sets some items of an ethtool group, all at once; see sys/ethtool.h. Waits for rtnl. -EOPNOTSUPP:
+ * the driver or the kernel lacks an item.
  */
 int machine_ethtool_set(unsigned int ifindex, enum eth_group group,
 			const struct eth_setting *settings, size_t n, struct err *err);
@@ -183,19 +179,19 @@ int machine_ethtool_set(unsigned int ifindex, enum eth_group group,
 int machine_vf_set(unsigned int ifindex, unsigned int vf, const struct vf_value *value,
 		   struct err *err);
 /*
- * Changes the eswitch mode of a PF (address "0000:3b:00.0"); takes seconds, and makes its
- * netdevs and RDMA devices anew. -EBUSY: something uses the eswitch now; may be tried again.
+ * Changes the eswitch mode of a PF (address "0000:3b:00.0"). Takes seconds, and creates the PF's
+ * netdevs and RDMA devices again. -EBUSY: the eswitch is in use; a later attempt may succeed.
  */
 int machine_eswitch_mode(const char *addr, enum eswitch_mode mode, struct err *err);
-/* Whether every network namespace sees the RDMA devices; see sys/rdma.h. */
+/* Sets whether every network namespace sees the RDMA devices; see sys/rdma.h. */
 int machine_rdma_netns(bool shared, struct err *err);
 
 /* --- machine_pci.c ---------------------------------------------------------------------- */
 
 /*
- * Gives the bits of mask in the 16-bit register at reg of a function's PCI Express capability
- * the value's, and leaves the others as they are. -EOPNOTSUPP: the kernel is locked down, or the
- * function has no such capability; -EIO: it did not take them.
+ * Sets the bits of mask to those of value in the 16-bit register at reg of a function's PCI Express
+ * capability; the other bits stay. -EOPNOTSUPP: the kernel is locked down, or the function lacks
+ * the capability; -EIO: the register did not accept the bits.
  */
 int machine_pci_express(const struct root *root, const char *addr, unsigned int reg, uint16_t mask,
 			uint16_t value, struct err *err);
@@ -203,16 +199,16 @@ int machine_pci_express(const struct root *root, const char *addr, unsigned int 
 /* --- machine_dcb.c: a netdev's Data Center Bridging; see sys/dcb.h -------------------------- */
 
 /*
- * Each sets the whole structure: read, change, send; and nothing that is equal already, since
- * a driver may take the link down for it (mlx5: PFC). All wait for rtnl. The driver's errno
- * comes through one byte: -ENOTSUPP (-524) arrives as -ENOMEM (bnxt_en). What a driver has no
- * function for is no error: read back.
+ * Each function sets a whole structure, so callers read, change and send. They must skip equal
+ * values, because a driver may take the link down for a write (mlx5: PFC). All wait for rtnl. The
+ * driver's errno passes through one byte: -ENOTSUPP (-524) arrives as -ENOMEM (bnxt_en). A setting
+ * without a function in the driver gives no error, so read it back.
  */
 int machine_dcb_ets(const char *netdev, const struct ieee_ets *ets, struct err *err);
 int machine_dcb_pfc(const char *netdev, const struct ieee_pfc *pfc, struct err *err);
 int machine_dcb_buffer(const char *netdev, const struct dcbnl_buffer *buffer, struct err *err);
-/* Adds an entry of the APP table, or deletes the one that is the same in all three. */
+/* Adds an entry to the APP table, or deletes the entry that is equal in all three fields. */
 int machine_dcb_app(const char *netdev, const struct dcb_app *app, bool add, struct err *err);
 int machine_dcb_trust(const char *netdev, const uint8_t *selectors, size_t n, struct err *err);
-/* dcbx: DCB_CAP_DCBX_*. -EPERM: refused, no reason is given. */
+/* dcbx: DCB_CAP_DCBX_*. -EPERM: rejected without a reason. */
 int machine_dcb_mode(const char *netdev, uint8_t dcbx, struct err *err);

@@ -52,7 +52,7 @@ static int pread_all(int fd, void *data, size_t len, off_t offset)
 	return 0;
 }
 
-/* What the disk has must be what was written; the page cache is dropped first. */
+/* The disk must hold the written bytes; drop the page cache before reading. */
 static int check_written(int fd, const void *data, size_t len, off_t offset)
 {
 	cleanup_free char *back = xcalloc(1, len ? len : 1);
@@ -93,8 +93,8 @@ int machine_overwrite(int dirfd, const char *name, off_t offset, const void *dat
 }
 
 /*
- * Whether this machine boots from what is below root. It does not where an image or a package is
- * made in a chroot. The initramfs (a tmpfs or ramfs) runs railhead with the real root as "/".
+ * Whether this machine boots from the tree below root. False in a chroot that makes an image or a
+ * package. In the initramfs (a tmpfs or ramfs), railhead runs with the real root as "/".
  */
 static bool boots_from(const struct root *root)
 {
@@ -112,7 +112,9 @@ static bool boots_from(const struct root *root)
 /* From linux/ext4.h, which is newer than the ioctl (Linux 5.14). */
 #define EXT4_IOC_CHECKPOINT _IOW('f', 43, uint32_t)
 
-/* 1: the journal of this ext4 is empty now; 0: it has none, or the kernel does not offer that. */
+/*
+ * 1: the journal of this ext4 is now empty; 0: there is no journal, or the kernel lacks the ioctl.
+ */
 static int checkpoint(int fd)
 {
 	uint32_t flags = 0;
@@ -124,7 +126,7 @@ static int checkpoint(int fd)
 		return 0;
 	if (ioctl(fd, EXT4_IOC_CHECKPOINT, &flags) == 0)
 		return 1;
-	/* No journal, an older kernel, a container. */
+	/* No journal, an older kernel, or a container. */
 	if (errno == ENODEV || errno == ENOTTY || errno == EOPNOTSUPP || errno == EPERM)
 		return 0;
 	return -errno;
@@ -154,9 +156,8 @@ static int copy_attribute(int from, int to, const char *name)
 }
 
 /*
- * A file that replaces another is its successor to everybody else too: owner, mode, ACL, and
- * the SELinux label, without which its reader may be refused. Hashes of what it held
- * (security.ima) are not carried over.
+ * Copies owner, mode, ACL and SELinux label of the replaced file, because a reader may be rejected
+ * without the label. Hashes of the content (security.ima) are not copied.
  */
 static int inherit(int dirfd, const char *name, int fd)
 {
@@ -184,7 +185,7 @@ static int inherit(int dirfd, const char *name, int fd)
 	return 0;
 }
 
-/* Returns its descriptor. */
+/* Returns the descriptor of the file. */
 static int create_temporary(int dirfd, const char *tmp, const char *name, const void *data,
 			    size_t len)
 {
@@ -211,7 +212,7 @@ int machine_create_durable(const struct root *root, int dirfd, const char *name,
 			   size_t len, struct err *err)
 {
 	cleanup_free char *tmp = xasprintf("%s.new", name);
-	/* The caller's may be O_PATH, which neither fsync nor syncfs takes. */
+	/* The caller's fd may be O_PATH, which neither fsync nor syncfs accepts. */
 	cleanup_close int dir = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_close int fd = -1;
 	int r;
@@ -229,8 +230,9 @@ int machine_create_durable(const struct root *root, int dirfd, const char *name,
 		return err_errno(err, r, "%s: rename", name);
 	}
 	/*
-	 * The file again, and before the directory: the kernel's vfat_rename() makes a new entry
-	 * of length 0, and only writing the inode back puts length and place into it.
+	 * fsync the file again, and before the directory: the kernel's vfat_rename() makes a new
+	 * entry with length 0, and only writing the inode back stores length and place in the
+	 * entry.
 	 */
 	if (fsync(fd) < 0)
 		return err_errno(err, -errno, "%s: fsync of the new name", name);
@@ -242,7 +244,7 @@ int machine_create_durable(const struct root *root, int dirfd, const char *name,
 	return 0;
 }
 
-/* From linux/mount.h, which can't be included beside sys/mount.h in every glibc. */
+/* From linux/mount.h, which some versions of glibc cannot include together with sys/mount.h. */
 enum {
 	FS_SET_FLAG = 0,
 	FS_SET_STRING = 1,
@@ -252,7 +254,7 @@ enum {
 	FS_ATTR_RDONLY = 1,
 };
 
-/* The kernel's own words on why a mount failed ("e VFS: Can't find ext4 filesystem"). */
+/* The kernel's own text about a failed mount ("e VFS: Can't find ext4 filesystem"). */
 static void fs_complaint(int fs, char *ret, size_t size)
 {
 	ssize_t n = read(fs, ret, size - 1);
@@ -275,7 +277,7 @@ static int fs_create(int fs, const char *source, bool read_write)
 	return 0;
 }
 
-/* -ENOSYS where the kernel has no fsopen(2). */
+/* -ENOSYS if the kernel lacks fsopen(2). */
 static int mount_detached(const char *source, const char *fstype, bool read_write, struct err *err)
 {
 	cleanup_close int fs = (int)syscall(SYS_fsopen, fstype, FS_CLOEXEC);
@@ -300,7 +302,7 @@ static int mount_detached(const char *source, const char *fstype, bool read_writ
 	return fd;
 }
 
-/* Mount, open, and take the name away again: from then on it is as detached as above. */
+/* Mounts, opens and detaches again: from then on the mount has no path, either. */
 static int mount_briefly(const char *source, const char *fstype, bool read_write, struct err *err)
 {
 	char dir[] = "/run/railhead/mount.XXXXXX";

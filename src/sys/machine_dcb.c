@@ -6,7 +6,7 @@
 #include "sys/machine.h"
 #include "sys/netlink.h"
 
-/* Netlink's own error is of the message; that of the driver is in the answer. */
+/* Netlink's own error is about the message; the driver's error is in the answer. */
 static int order(struct nlmsghdr *msg, struct err *err)
 {
 	struct netlink_answer got cleanup_answer = {0};
@@ -54,7 +54,9 @@ int machine_dcb_trust(const char *netdev, const uint8_t *selectors, size_t n, st
 	return order(dcb_trust_message(buf, netdev, selectors, n), err);
 }
 
-/* Its answer is no errno: what is not 0 is a refusal (setdcbx() of include/net/dcbnl.h). */
+/*
+ * The answer is not an errno: any value except 0 is a rejection (setdcbx() of include/net/dcbnl.h).
+ */
 int machine_dcb_mode(const char *netdev, uint8_t dcbx, struct err *err)
 {
 	_Alignas(struct nlmsghdr) char buf[DCB_MESSAGE_MAX];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Variables of the EFI firmware as efivarfs shows them (Documentation/filesystems/efivarfs.rst):
- * four bytes of attributes, then the value; one write(2) sets both, and all but a few names have
- * the immutable flag, against rm -rf.
+ * Variables of the EFI firmware in efivarfs (Documentation/filesystems/efivarfs.rst): four bytes of
+ * attributes, then the value. One write(2) sets both. All but a few names have the immutable flag,
+ * as a protection against rm -rf.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,12 +24,12 @@
 #define DIR_OF_VARIABLES "sys/firmware/efi/efivars"
 
 enum {
-	ATTRIBUTES = 7, /* kept without power, seen at boot and by the running system */
+	ATTRIBUTES = 7, /* non-volatile, visible at boot and to the running system */
 	ATTRIBUTES_LEN = 4,
 	VALUE_MAX = 1024,
 };
 
-/* sysfs has the empty directory also where efivarfs is not mounted. */
+/* sysfs has the empty directory even if efivarfs is not mounted. */
 static int open_variables(const struct root *root, struct err *err)
 {
 	cleanup_close int dir = root_open_path(root, DIR_OF_VARIABLES, O_RDONLY | O_DIRECTORY);
@@ -62,7 +62,7 @@ int machine_efi_read(const struct root *root, const char *name, char **ret, size
 	return 0;
 }
 
-/* 1: the flag was the other one. File systems that have no such flag have it never set. */
+/* 1: the flag was changed. On file systems without the flag it counts as never set. */
 static int set_immutable(int fd, bool on)
 {
 	unsigned int flags = 0;
@@ -75,7 +75,9 @@ static int set_immutable(int fd, bool on)
 	return ioctl(fd, FS_IOC_SETFLAGS, &flags) < 0 ? -errno : 1;
 }
 
-/* A variable that is there, ready to be changed; -ENOENT. *ret_flag: it was immutable. */
+/*
+ * Opens an existing variable and makes it writable; -ENOENT. *ret_flag: the variable was immutable.
+ */
 static int open_variable(int dir, const char *name, bool *ret_flag)
 {
 	cleanup_close int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -96,7 +98,7 @@ static int write_once(const struct root *root, int dir, const char *name, const 
 
 	if (fd < 0)
 		return -errno;
-	/* Of a tree's plain file a longer value would shine through. */
+	/* Truncate the plain file of a tree, so that the rest of a longer value goes. */
 	if (!root->live && ftruncate(fd, 0) < 0)
 		return -errno;
 	n = write(fd, data, len);
@@ -118,7 +120,8 @@ int machine_efi_write(const struct root *root, const char *name, const void *val
 		      struct err *err)
 {
 	cleanup_close int dir = open_variables(root, err), old = -1;
-	char data[ATTRIBUTES_LEN + VALUE_MAX] = {ATTRIBUTES}; /* little endian, as the firmware */
+	char data[ATTRIBUTES_LEN + VALUE_MAX] = {
+		ATTRIBUTES}; /* little endian, as in the firmware */
 	bool flag = false;
 	int r;
 
@@ -134,9 +137,9 @@ int machine_efi_write(const struct root *root, const char *name, const void *val
 	memcpy(data + ATTRIBUTES_LEN, value, len);
 	r = write_once(root, dir, name, data, ATTRIBUTES_LEN + len);
 	if (flag)
-		set_immutable(old, true); /* who changes a variable next clears it again */
+		set_immutable(old, true); /* the next change clears the flag again */
 	if (r < 0 && old < 0)
-		unlinkat(dir, name, 0); /* one without a value is none */
+		unlinkat(dir, name, 0); /* a variable without a value does not exist */
 	return r < 0 ? err_errno(err, r, "EFI variable %s", name) : 0;
 }
 

@@ -28,7 +28,10 @@ int machine_write_attr(const struct root *root, const char *path, const char *te
 		return err_errno(err, code, "%s: writing '%.80s'", path, text);
 	if ((size_t)n != len)
 		return err_set(err, -EIO, "%s: the kernel took %zd of %zu bytes", path, n, len);
-	/* Below a captured root these are plain files: an old, longer value would shine through. */
+	/*
+	 * Below a captured root, attributes are plain files: truncate, so that the rest of a longer
+	 * value goes.
+	 */
 	if (!root->live && ftruncate(fd, n) < 0 && errno != EINVAL)
 		return err_errno(err, -errno, "%s", path);
 	return 0;
@@ -69,7 +72,7 @@ int machine_make_link(const struct root *root, const char *path, const char *tar
 
 	if (dir < 0)
 		return dir;
-	/* what a killed run has left */
+	/* remove the leftover of a killed run */
 	unlinkat(dir, tmp, 0);
 	if (symlinkat(target, dir, tmp) < 0)
 		return err_errno(err, -errno, "%s", path);

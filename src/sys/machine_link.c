@@ -9,7 +9,7 @@
 #include "sys/netlink.h"
 #include "sys/rdma.h"
 
-/* One that nothing but an acknowledgement answers. */
+/* Sends an order with only an acknowledgement as its answer. */
 static int order(int protocol, struct nlmsghdr *msg, struct err *err)
 {
 	struct netlink_answer got cleanup_answer = {0};

@@ -5,7 +5,7 @@
 #include "sys/libkmod.h"
 #include "sys/machine.h"
 
-/* What an insmod's errno means to the person who must mend it. */
+/* The meaning of an errno of insmod for the administrator. */
 static const struct {
 	int code;
 	const char *text;
@@ -37,7 +37,7 @@ static int insert(const struct libkmod *lib, struct kmod_ctx *ctx, const char *n
 
 	if (r < 0)
 		return explain(r, name, err);
-	if (!list) /* 0 with an empty list is how libkmod says "no such module" */
+	if (!list) /* libkmod reports a missing module as 0 with an empty list */
 		return err_set(err, -ENOENT,
 			       "module %s: the running kernel has no such module; install the "
 			       "package that brings it, or mark it optional",
@@ -45,11 +45,11 @@ static int insert(const struct libkmod *lib, struct kmod_ctx *ctx, const char *n
 	for (struct kmod_list *i = list; i; i = lib->kmod_list_next(list, i)) {
 		struct kmod_module *mod = lib->kmod_module_get_module(i);
 
-		/* The rule of modprobe: a blacklist holds for aliases, not for names. */
+		/* As in modprobe: a blacklist applies to aliases, not to names. */
 		r = lib->kmod_module_probe_insert_module(mod, KMOD_PROBE_APPLY_BLACKLIST_ALIAS_ONLY,
 							 options, NULL, NULL, NULL);
 		lib->kmod_module_unref(mod);
-		if (r > 0) /* the flag that held it back */
+		if (r > 0) /* the flag of the blacklist that applied */
 			r = -EACCES;
 		if (r < 0)
 			break;

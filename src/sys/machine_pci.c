@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes to config space, of one register of the PCI Express capability at a time: read, changed
- * under a mask, written, read again. Whole words, as in the `setpci CAP_EXP+10.w=0020` that goes
- * around, would clear what else is in them.
+ * Writes one register of the PCI Express capability in config space: read, change under a mask,
+ * write, read again. Whole words, as in the widespread `setpci CAP_EXP+10.w=0020`, would clear the
+ * other bits of the register.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct writing {
 	uint16_t mask, value;
 	enum pci_reach reach;
 	int error;    /* of the write, or 0 */
-	uint16_t got; /* what was read after it */
+	uint16_t got; /* the register after the write */
 };
 
 static void write_register(const struct libpci *pci, struct pci_access *access, void *arg)
@@ -40,7 +40,7 @@ static void write_register(const struct libpci *pci, struct pci_access *access, 
 	if (cap) {
 		at = (int)(cap->addr + w->reg);
 		old = pci->pci_read_word(dev, at);
-		errno = 0; /* libpci says only that it did not write */
+		errno = 0; /* libpci reports only that the write failed */
 		w->error = 0;
 		if (!pci->pci_write_word(dev, at,
 					 (uint16_t)((old & ~w->mask) | (w->value & w->mask))))
@@ -50,7 +50,7 @@ static void write_register(const struct libpci *pci, struct pci_access *access, 
 	pci->pci_free_dev(dev);
 }
 
-/* "none [integrity] confidentiality": whether anything but none is in force. */
+/* "none [integrity] confidentiality": whether a mode other than none is in force. */
 static bool locked_down(const struct root *root)
 {
 	cleanup_free char *text = NULL;

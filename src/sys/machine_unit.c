@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * systemctl rather than the bus library: it speaks to PID 1's private socket, so it works
- * where no bus daemon runs (the initramfs), and it waits for jobs.
+ * Uses systemctl instead of the bus library: systemctl uses PID 1's private socket, so it works
+ * without a bus daemon (the initramfs), and it waits for jobs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,9 @@
 
 enum { START_MS = 60000, RELOAD_MS = 10000, REBOOT_ASK_MS = 10000, REBOOT_WAIT_MS = 30000 };
 
-/* The exit status, or a negative errno; -ETIMEDOUT kills it. */
+/*
+ * The exit status, or a negative errno; kills the process and returns -ETIMEDOUT at the deadline.
+ */
 static int wait_for(pid_t pid, unsigned int deadline_ms)
 {
 	uint64_t deadline = clock_usec() + deadline_ms * 1000ULL;
@@ -45,9 +47,9 @@ static int wait_for(pid_t pid, unsigned int deadline_ms)
 }
 
 /*
- * In the initramfs this runs with the real root as its root directory, which systemctl
- * would take for a chroot and do nothing, successfully: SYSTEMD_IGNORE_CHROOT. argv[0] is
- * looked for in /usr/bin and, where that is not merged, in /bin.
+ * In the initramfs this runs with the real root as its root directory. systemctl would treat that
+ * as a chroot and succeed without any action, so set SYSTEMD_IGNORE_CHROOT. Looks for argv[0] in
+ * /usr/bin and, where /bin is not merged, in /bin.
  */
 static int run_tool_to(const char *const argv[], unsigned int deadline_ms, int out)
 {
@@ -76,8 +78,8 @@ static int run_tool(const char *const argv[], unsigned int deadline_ms)
 }
 
 /*
- * While it exists the pre-pivot hook holds the boot back (dracut/90railhead): nothing of
- * the real root must start between the request and its fulfilment.
+ * While the mark exists, the pre-pivot hook holds the boot back (dracut/90railhead), because no
+ * unit of the real root must start between the request and the reboot.
  */
 #define REBOOT_MARK "/run/railhead/reboot"
 
@@ -128,7 +130,7 @@ int machine_reboot(const struct root *root, struct err *err)
 	return reboot_failed(-ETIME, r, err);
 }
 
-/* what: for people, "starting". */
+/* what: for messages, "starting". */
 static int unit_job_within(const char *const argv[], unsigned int ms, const char *what,
 			   const char *unit, struct err *err)
 {
@@ -162,7 +164,7 @@ int machine_start_unit(const char *unit, bool wait, struct err *err)
 	return unit_job(wait ? block : no_block, "starting", unit, err);
 }
 
-/* The standard output of a tool; NULL: it failed, or said nothing. */
+/* The standard output of a tool; NULL: the tool failed, or printed nothing. */
 static char *output_of(const char *const argv[])
 {
 	cleanup_close int out = memfd_create(argv[0], MFD_CLOEXEC);
@@ -184,7 +186,9 @@ char *machine_unit_words(const char *unit)
 
 	while (rest && (line = strsep(&rest, "\n"))) {
 		line += strspn(line, " ");
-		if (*line && !str_starts(line, "dmesg(1) may have more")) /* of any mount(8) */
+		if (*line &&
+		    !str_starts(line,
+				"dmesg(1) may have more")) /* a line that any mount(8) prints */
 			last = line;
 	}
 	return last ? xstrdup(last) : NULL;
@@ -234,7 +238,7 @@ int machine_stop_unit(const char *unit, struct err *err)
 
 bool machine_reboots(void)
 {
-	/* At a shutdown the bus may be gone already; and is-active says nothing of a job. */
+	/* At a shutdown the bus may already be gone; is-active does not show jobs. */
 	static const char *const argv[] = {"systemctl", "list-jobs",	 "--no-legend",
 					   "--plain",	"reboot.target", "kexec.target",
 					   NULL};
@@ -243,8 +247,7 @@ bool machine_reboots(void)
 	return text && strstr(text, " start ");
 }
 
-/* A timer that was transient and is over is not loaded, which `systemctl stop` takes for an error.
- */
+/* A transient timer that has ended is not loaded; `systemctl stop` would report an error. */
 int machine_run_never(const char *name, struct err *err)
 {
 	cleanup_free char *timer = xasprintf("%s.timer", name);

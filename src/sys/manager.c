@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * PID 1's own socket, as systemctl uses it as root: it is there before the bus is, and in the
- * initramfs. Others ask the bus.
+ * PID 1's own socket, which systemctl also uses as root: it exists before the bus, and in the
+ * initramfs. Other users ask the bus.
  */
 #include "sys/manager.h"
 
@@ -19,10 +19,10 @@
 #define MANAGER "org.freedesktop.systemd1"
 #define MANAGER_PATH "/org/freedesktop/systemd1"
 
-/* For the connection, and for each answer. */
+/* Limit for the connection, and for each answer. */
 enum { TIMEOUT_US = 5000000 };
 
-/* Without a flush, which would wait for a peer that says nothing. */
+/* Closes without a flush, because a flush waits for a silent peer. */
 static void bus_free(sd_bus **bus)
 {
 	const struct libsystemd *sd = *bus ? libsystemd_get(NULL) : NULL;
@@ -31,7 +31,10 @@ static void bus_free(sd_bus **bus)
 		sd->sd_bus_close_unref(*bus);
 }
 
-/* sd_bus_start(3) returns before the peer has said anything; a call then waits for that, 90 s. */
+/*
+ * sd_bus_start(3) returns before the peer has answered; a call would then wait up to 90 s for the
+ * answer.
+ */
 static int wait_until_ready(const struct libsystemd *sd, sd_bus *bus)
 {
 	uint64_t deadline = clock_usec() + TIMEOUT_US;
@@ -66,7 +69,7 @@ static int connect_to(const struct libsystemd *sd, sd_bus **ret)
 	return sd->sd_bus_open_system(ret);
 }
 
-/* NULL if it can't be asked. The caller frees (bus_free()). */
+/* NULL if the manager cannot be asked. The caller frees (bus_free()). */
 static sd_bus *open_manager(const struct libsystemd *sd)
 {
 	sd_bus *bus = NULL;
@@ -112,7 +115,7 @@ char *manager_user_space(void)
 	sd_bus *bus __attribute__((__cleanup__(bus_free))) = open_manager(sd);
 	uint32_t count;
 
-	if (!sd) /* another one than before, for all that can be said */
+	if (!sd) /* counts as changed, because nothing is known */
 		return xstrdup("not known");
 	if (!bus || sd->sd_bus_get_property_trivial(bus, MANAGER, MANAGER_PATH, MANAGER ".Manager",
 						    "SoftRebootsCount", NULL, 'u', &count) < 0)
@@ -138,7 +141,9 @@ int manager_number(const char *property, uint64_t *ret, struct err *err)
 	return 0;
 }
 
-/* Whether a job waits or runs: an ActiveState does not say so before it begins. */
+/*
+ * Whether a job of the unit waits or runs, which ActiveState does not show before the job begins.
+ */
 static bool has_job(const struct libsystemd *sd, sd_bus *bus, const char *path)
 {
 	sd_bus_message *reply = NULL;

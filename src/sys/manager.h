@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the service manager says of itself, and of this process. */
+/* Queries the service manager about itself and about this process. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,40 +8,40 @@
 #include "base/err.h"
 
 /*
- * Whether this process is one of railhead's own services. By its control group and not by
- * libsystemd: where that library is missing the units must still know what they are. By hand, a
- * shell in the same slice is in session-N.scope or a getty's service.
+ * Whether this process belongs to one of railhead's own services. Uses the control group instead of
+ * libsystemd, because the units must know without that library. A shell that a person uses in the
+ * same slice is in session-N.scope or a getty's service.
  */
 bool in_own_service(void);
-/* By a line of /proc/PID/cgroup: "0::/system.slice/railhead-early.service". */
+/* The same for a line of /proc/PID/cgroup: "0::/system.slice/railhead-early.service". */
 bool is_own_service(const char *cgroup);
 
 /*
- * Which user space this is, for comparing: a soft-reboot (systemd-soft-reboot.service(8), since
- * systemd 254) begins a new one, with the kernel, its boot id and /run as they were.
- * "soft-reboots N" (SoftRebootsCount of org.freedesktop.systemd1(5), since 256); "" before that,
- * without systemd, and where it can't be asked, as by an ordinary user before dbus.service runs.
- * Without libsystemd "not known", which is another one. (UserspaceTimestamp of 254 and 255 survives
- * a soft-reboot.) Caller frees.
+ * Identifies the user space, for comparison: a soft-reboot (systemd-soft-reboot.service(8), since
+ * systemd 254) begins a new user space, and keeps the kernel, its boot id and /run. "soft-reboots
+ * N" (SoftRebootsCount of org.freedesktop.systemd1(5), since 256). "" on earlier versions, without
+ * systemd, and if the manager cannot be asked, for example by an ordinary user before dbus.service
+ * runs. "not known" without libsystemd, which counts as a different user space. (UserspaceTimestamp
+ * of 254 and 255 survives a soft-reboot.) Caller frees.
  */
 char *manager_user_space(void);
 
 /*
- * A property of org.freedesktop.systemd1(5)'s Manager that is a number, such as DefaultLimitNOFILE.
- * 0; -EOPNOTSUPP: no service manager answers; -ELIBACC; -EIO: it has no such property.
+ * A numeric property of the Manager of org.freedesktop.systemd1(5), such as DefaultLimitNOFILE. 0;
+ * -EOPNOTSUPP: no service manager answers; -ELIBACC; -EIO: no such property.
  */
 int manager_number(const char *property, uint64_t *ret, struct err *err);
 
 /*
- * ActiveState of a unit, which is loaded for that: "activating", "failed" (systemd(1)); also
- * "activating" where a job of the unit still waits for others. NULL where the service manager does
+ * ActiveState of a unit, which this call loads: "activating", "failed" (systemd(1)); also
+ * "activating" if a job of the unit still waits for other jobs. NULL if the service manager does
  * not answer. Caller frees.
  */
 char *manager_unit_state(const char *unit);
 
 /*
- * Whether this user space has come past sysinit.target. False, too, where the service manager does
- * not answer. A unit that the target wants and that has failed is started again by whatever pulls
- * the target in, a login for instance: for such a start this is true.
+ * Whether this user space has passed sysinit.target. Also false if the service manager does not
+ * answer. When a failed unit that the target wants is started again by another unit that pulls in
+ * the target, such as a login, this returns true.
  */
 bool manager_has_booted(void);

@@ -34,12 +34,12 @@ static enum module_state state_of(int initstate)
 	}
 }
 
-/* What libkmod knows of a module by its name or an alias. */
+/* Modules that libkmod finds for a name or an alias. */
 struct found {
 	const struct libkmod *lib;
 	struct kmod_ctx *ctx;
 	struct kmod_list *list;
-	struct kmod_module *mod; /* the first of them; NULL: there is none */
+	struct kmod_module *mod; /* the first of the list; NULL: no module */
 };
 
 static void found_free(struct found *f)
@@ -79,12 +79,13 @@ static int ask_libkmod(const char *name, enum module_state *ret, struct err *err
 }
 
 /*
- * module_param() gives each its type, "parmtype=NAME:TYPE"; one of module_param_cb() has a
- * description at most, "parm=NAME:TEXT": include/linux/moduleparam.h.
+ * module_param() gives each parameter a type, "parmtype=NAME:TYPE"; a parameter of
+ * module_param_cb() has at most a description, "parm=NAME:TEXT": include/linux/moduleparam.h.
  */
 static int find_param(const struct libkmod *lib, struct kmod_list *info, const char *param)
 {
-	static const char *const of_all[] = {"async_probe", "dyndbg"}; /* load_module() */
+	static const char *const of_all[] = {
+		"async_probe", "dyndbg"}; /* parameters of every module: load_module() */
 	cleanup_free char *name = module_sysfs_name(param);
 	size_t len = strlen(name);
 

@@ -25,7 +25,7 @@ static void close_mnl(struct mnl_socket **s)
 		mnl_socket_close(*s);
 }
 
-/* NLMSGERR_ATTR_MSG, behind the error and as much of the request as the kernel repeats. */
+/* NLMSGERR_ATTR_MSG, behind the error and the repeated part of the request. */
 static const char *kernel_words(const struct nlmsghdr *msg, size_t len)
 {
 	const struct nlmsgerr *e = mnl_nlmsg_get_payload(msg);
@@ -58,7 +58,7 @@ int netlink_error(const struct nlmsghdr *msg, size_t len, struct err *err)
 		return err_set(err, -EBADMSG, "the kernel's answer by netlink is cut off");
 	if (e->error == 0)
 		return 0;
-	/* No errno of the kernel is outside of this; a message may be. */
+	/* Every errno of the kernel is in this range, but a message may contain other numbers. */
 	if (e->error > 0 || e->error < -4095)
 		return err_set(err, -EBADMSG, "the kernel's answer by netlink is no errno");
 	words = kernel_words(msg, msg->nlmsg_len);
@@ -110,13 +110,13 @@ static int open_socket(int protocol, struct mnl_socket **ret, struct err *err)
 	*ret = mnl_socket_open2(protocol, SOCK_CLOEXEC);
 	if (!*ret || mnl_socket_bind(*ret, 0, MNL_SOCKET_AUTOPID) < 0)
 		return err_errno(err, -errno, "netlink");
-	/* Kernels before 4.12 have neither; then an errno is all that they say. */
+	/* Kernels before 4.12 lack both, and then report only an errno. */
 	mnl_socket_setsockopt(*ret, NETLINK_EXT_ACK, &on, sizeof(on));
 	mnl_socket_setsockopt(*ret, NETLINK_CAP_ACK, &on, sizeof(on));
 	return 0;
 }
 
-/* The next message, however long it is. */
+/* Receives the next message of any length. */
 static int receive(struct mnl_socket *nl, struct netlink_answer *ret, struct err *err)
 {
 	int fd = mnl_socket_get_fd(nl);
@@ -157,7 +157,7 @@ int netlink_talk(int protocol, struct nlmsghdr *msg, struct netlink_answer *ret,
 		head = (const void *)got.data;
 		if (!mnl_nlmsg_ok(head, (int)got.len))
 			return err_set(err, -EBADMSG, "the kernel's answer by netlink is cut off");
-		if (head->nlmsg_seq != msg->nlmsg_seq) /* an event for everyone */
+		if (head->nlmsg_seq != msg->nlmsg_seq) /* an event for all sockets */
 			continue;
 		if (head->nlmsg_type == NLMSG_ERROR)
 			return netlink_error(head, got.len, err);
@@ -170,7 +170,7 @@ int netlink_talk(int protocol, struct nlmsghdr *msg, struct netlink_answer *ret,
 struct apart {
 	netlink_question question;
 	const void *arg;
-	char *shared; /* where the child leaves its answer */
+	char *shared; /* the child stores its answer here */
 };
 
 static int ask_in_child(void *arg, struct err *err)
@@ -189,7 +189,7 @@ static int ask_in_child(void *arg, struct err *err)
 	return (int)got.len;
 }
 
-/* The answer, or what became of the child. */
+/* Returns the answer, or the fate of the child as an error. */
 static int collect(const struct worker *w, const struct apart *a, const char *lock, unsigned int ms,
 		   struct netlink_answer *ret, struct err *err)
 {
@@ -215,13 +215,13 @@ int netlink_ask_apart(netlink_question question, const void *arg, const char *lo
 	struct worker worker;
 	int r;
 
-	/* Shared memory, not a pipe: an answer may be longer than a pipe holds. */
+	/* Shared memory instead of a pipe, because an answer may be longer than a pipe's buffer. */
 	a.shared = mmap(NULL, NETLINK_ANSWER_MAX, PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (a.shared == MAP_FAILED)
 		return err_errno(err, -errno, "netlink");
 	r = worker_run(&worker, ask_in_child, &a, clock_usec() + ms * 1000ULL, err);
-	if (r >= 0 || worker.pid > 0) /* it was started */
+	if (r >= 0 || worker.pid > 0) /* the child was started */
 		r = collect(&worker, &a, lock, ms, ret, err);
 	munmap(a.shared, NETLINK_ANSWER_MAX);
 	return r;

@@ -12,7 +12,7 @@
 enum {
 	GET_LOG_PAGE = 0x02,
 	HEALTH = 0x02,
-	HEALTH_MS = 3000, /* within NETLINK_APART_MS, so that the drive's own words are told */
+	HEALTH_MS = 3000, /* below NETLINK_APART_MS, so that the drive's own error is reported */
 };
 #define ALL_NAMESPACES 0xffffffffu
 
@@ -24,7 +24,7 @@ int nvme_health(const struct root *root, const char *name, uint8_t ret[NVME_HEAL
 		.nsid = ALL_NAMESPACES,
 		.addr = (uint64_t)(uintptr_t)ret,
 		.data_len = NVME_HEALTH_SIZE,
-		/* how many dwords, less one, above the page */
+		/* the number of dwords less one, above the page */
 		.cdw10 = (NVME_HEALTH_SIZE / 4 - 1) << 16 | HEALTH,
 		.timeout_ms = HEALTH_MS,
 	};

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "sys/libpci.h"
 
-enum { MSIX_TABLE_SIZE = 0x7ff }; /* of the control word; libpci names no such mask */
+enum { MSIX_TABLE_SIZE = 0x7ff }; /* mask of the control word, for which libpci has no name */
 
 static __thread jmp_buf *on_error;
 
@@ -119,7 +119,7 @@ static void read_msix(const struct libpci *pci, struct pci_access *access, void 
 	cap = m->reach >= PCI_REACH_STANDARD
 		      ? pci->pci_find_cap(dev, PCI_CAP_ID_MSIX, PCI_CAP_NORMAL)
 		      : NULL;
-	if (cap) /* the field holds one less */
+	if (cap) /* the field holds the number less one */
 		m->vectors = (pci->pci_read_word(dev, (int)cap->addr + PCI_CAP_FLAGS) &
 			      MSIX_TABLE_SIZE) +
 			     1;

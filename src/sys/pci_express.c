@@ -19,7 +19,9 @@ struct reading {
 	struct pci_express *out;
 };
 
-/* Of version 1 the registers end with those of the link, on root ports with those of the root. */
+/*
+ * In version 1 the registers end with those of the link, or on root ports with those of the root.
+ */
 enum { STANDARD_END = 0x100, SIZE_OF_VERSION_1 = 0x24 };
 
 uint16_t pci_express_word(const struct pci_express *x, unsigned int reg)
@@ -33,8 +35,9 @@ uint32_t pci_express_long(const struct pci_express *x, unsigned int reg)
 }
 
 /*
- * At once: each read of the file is a system call. All or nothing is read, so that a capture that
- * ends within the capability is read as far as it goes.
+ * Reads all registers at once, because each read of the file is a system call. A read returns
+ * everything or nothing, so in a capture that ends within the capability, read the rest word by
+ * word.
  */
 static void read_registers(const struct libpci *pci, struct pci_dev *dev, int at,
 			   struct pci_express *out)
@@ -124,7 +127,7 @@ static bool is_address(const char *s)
 	return sscanf(s, "%x:%x:%x.%x%c", &part[0], &part[1], &part[2], &part[3], &rest) == 4;
 }
 
-/* The device's place in the tree: ".../pci0000:40/0000:40:00.0/0000:41:00.0". */
+/* Walks the device's path in the tree: ".../pci0000:40/0000:40:00.0/0000:41:00.0". */
 int pci_ports_above(const struct root *root, const char *addr, struct strv *ret, struct err *err)
 {
 	cleanup_free char *path = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The PCI Express capability of a function, read from its config space through libpci: below any
- * root whose tree has a `config` file. Registers and bits are those of include/uapi/linux/
- * pci_regs.h.
+ * The PCI Express capability of a function, read from its config space through libpci, below any
+ * root whose tree has a `config` file. Registers and bits are those of
+ * include/uapi/linux/pci_regs.h.
  */
 #pragma once
 
@@ -17,21 +17,23 @@ enum { PCI_EXPRESS_SIZE = 0x3c };
 
 struct pci_express {
 	uint16_t vendor, device;
-	size_t size; /* of the capability, which has more registers since its version 2 */
+	size_t size; /* of the capability, which has more registers since version 2 */
 	uint8_t bytes[PCI_EXPRESS_SIZE];
 };
 
-/* A register by its offset, such as PCI_EXP_DEVCTL; 0 where the capability does not have it. */
+/* A register by its offset, such as PCI_EXP_DEVCTL; 0 if the capability lacks the register. */
 uint16_t pci_express_word(const struct pci_express *x, unsigned int reg);
 uint32_t pci_express_long(const struct pci_express *x, unsigned int reg);
 
 /*
- * -ENOENT: no config space there; -EACCES: only 64 bytes of it can be read; -ENXIO: it answers
- * with ones alone, as a device does that fell off; -EOPNOTSUPP: conventional PCI.
+ * -ENOENT: no config space; -EACCES: only 64 bytes are readable; -ENXIO: all bits read as ones, as
+ * after a device fell off the bus; -EOPNOTSUPP: conventional PCI.
  */
 int pci_express_read(const struct root *root, const char *addr, struct pci_express *ret,
 		     struct err *err);
 
-/* The bridges above a function by their addresses, from the root port down; none: it sits on the
- * root bus. Appends to *ret. */
+/*
+ * Addresses of the bridges above a function, from the root port down; none for a function on the
+ * root bus. Appends to *ret.
+ */
 int pci_ports_above(const struct root *root, const char *addr, struct strv *ret, struct err *err);

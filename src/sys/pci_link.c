@@ -27,7 +27,7 @@ static int parse_width(const char *text, uint32_t *ret)
 	uint64_t v;
 	int r = parse_u64(text, &v);
 
-	/* 255, 0: the kernel does not know (PCIE_LNK_WIDTH_UNKNOWN) */
+	/* 255, 0: unknown to the kernel (PCIE_LNK_WIDTH_UNKNOWN) */
 	if (r < 0 || v == 0 || v > 64)
 		return -EINVAL;
 	*ret = (uint32_t)v;
@@ -68,7 +68,10 @@ void pci_link_read(const struct root *root, const char *addr, enum pci_link_quan
 	ret->card = read_one(root, q, ret->addr, true);
 }
 
-/* Above a function stand root port, or root port, upstream port and downstream port, and so on. */
+/*
+ * The bridges above a function are a root port, or a root port, an upstream port and a downstream
+ * port, and so on.
+ */
 bool pci_link_read_switch(const struct root *root, const char *addr, enum pci_link_quantity q,
 			  struct pci_link *ret)
 {
@@ -94,7 +97,7 @@ uint32_t pci_link_best(const struct pci_link *link)
 	return link->card < link->above ? link->card : link->above;
 }
 
-/* 8b/10b up to 5 GT/s, 128b/130b up to 32, flits of 256 bytes with 242 of them above. */
+/* 8b/10b up to 5 GT/s, 128b/130b up to 32; above 32, flits with 242 of 256 bytes. */
 static double coding(double gts)
 {
 	return gts <= 5 ? 0.8 : gts <= 32 ? 128.0 / 130 : 242.0 / 256;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The link above a function: how wide and fast it trained, and what either end is capable
- * of, as sysfs says (Documentation/ABI/testing/sysfs-bus-pci). A VF shows none and has its
- * PF's.
+ * The link above a function: its trained width and speed, and the capabilities of both ends, from
+ * sysfs (Documentation/ABI/testing/sysfs-bus-pci). A VF has no link of its own and uses its PF's.
  */
 #pragma once
 
@@ -19,29 +18,32 @@ enum pci_link_quantity {
 };
 
 struct pci_link {
-	char *addr, *port;    /* of the PF of a VF; port: NULL where there is none */
-	uint32_t now;	      /* 0: unknown, and so with the others */
-	uint32_t card, above; /* the most that either end is capable of */
+	char *addr, *port; /* of the PF if the function is a VF; port: NULL if there is no port */
+	uint32_t now;	   /* 0: unknown, also in card and above */
+	uint32_t card, above; /* maximum of either end */
 };
 
-/* As the files write it. -EINVAL: not a number, or that the kernel does not know it. */
+/* Parses the text of a file. -EINVAL: not a number, or unknown to the kernel. */
 int pci_link_parse(enum pci_link_quantity q, const char *text, uint32_t *ret);
-/* "current_link_width", or its maximum's file, for messages. */
+/* "current_link_width", or the file of the maximum, for messages. */
 const char *pci_link_file(enum pci_link_quantity q, bool max);
-/* What can't be read is 0. The result is to be freed. */
+/* Values that cannot be read are 0. The caller frees the result with pci_link_free(). */
 void pci_link_read(const struct root *root, const char *addr, enum pci_link_quantity q,
 		   struct pci_link *ret);
-/* The same of the switch that the function, or another switch's upstream port, is below, if any. */
+/*
+ * The same for the link of the switch above the function, or above another switch's upstream port;
+ * false: no switch.
+ */
 bool pci_link_read_switch(const struct root *root, const char *addr, enum pci_link_quantity q,
 			  struct pci_link *ret);
 void pci_link_free(struct pci_link *link);
 #define cleanup_pci_link cleanup(pci_link_free)
 
-/* What both ends are capable of; 0: unknown. */
+/* The most that both ends are capable of; 0: unknown. */
 uint32_t pci_link_best(const struct pci_link *link);
 
 /*
- * What the link of a function could carry one way, in bytes/s without packet headers, if it trained
- * as both its ends are capable of; 0: not known.
+ * The rate of a function's link in one direction, in bytes/s without packet headers, if trained to
+ * the most that both ends are capable of; 0: unknown.
  */
 double pci_link_ceiling(const struct root *root, const char *addr);

@@ -16,7 +16,7 @@ struct pci_names *pci_names_open(void)
 {
 	struct pci_names *names = xnew(struct pci_names);
 
-	pci_lib_open(&names->lib, NULL, NULL); /* without libpci there are no names */
+	pci_lib_open(&names->lib, NULL, NULL); /* without libpci no names are found */
 	return names;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names from the pci.ids database of this machine, through libpci; never from the network.
- * Without a database there are no names, and callers print ids.
+ * Names from this machine's pci.ids database, through libpci; never from the network. Without a
+ * database there are no names, and callers print ids.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct pci_names; /* opaque; it has the database open */
+struct pci_names; /* opaque; keeps the database open */
 
 struct pci_names *pci_names_open(void);
 void pci_names_close(struct pci_names *names);
@@ -21,6 +21,6 @@ struct pci_ids {
 
 enum pci_name { PCI_NAME_CLASS, PCI_NAME_VENDOR, PCI_NAME_DEVICE, PCI_NAME_SUBSYSTEM };
 
-/* False if the database does not know it; ret is "" then. */
+/* False if the database lacks the name; ret is "" then. */
 bool pci_names_get(struct pci_names *names, enum pci_name what, const struct pci_ids *ids,
 		   char *ret, size_t size);

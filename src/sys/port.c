@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The answer to the question is messages, one behind the other: for each netdev the kernel's
- * RTM_NEWLINK, one of ours with the files' texts (an attribute each), and the kernel's to each
- * group of ethtool, where a refusal is an NLMSG_ERROR.
+ * The answer to the question is a sequence of messages. For each netdev it has the kernel's
+ * RTM_NEWLINK, a message of ours with the texts of the files (an attribute for each), and the
+ * kernel's answer for each group of ethtool, or an NLMSG_ERROR if the kernel rejects a group.
  */
 #include "sys/port.h"
 
@@ -84,7 +84,7 @@ bool port_is_representor(const char *port_name)
 	return str_starts(port_name, "pf");
 }
 
-/* Returns whether it is a netdev of the function itself. */
+/* Returns whether the netdev is the function's own. */
 static bool parse_link(const void *data, size_t len, struct port *ret)
 {
 	char port_name[IFNAMSIZ] = "";
@@ -215,7 +215,7 @@ static void append_refusal(int code, struct netlink_answer *to)
 	append(to, msg, msg->nlmsg_len);
 }
 
-/* family: 0 if this kernel has none */
+/* family: 0 if this kernel lacks the family */
 static void ask_groups(uint16_t family, unsigned int ifindex, struct netlink_answer *to)
 {
 	for (enum eth_group g = 0; g < ETH_GROUPS; g++) {
@@ -249,7 +249,10 @@ static void append_files(const struct port_question *q, const char *name, struct
 	append(to, msg, msg->nlmsg_len);
 }
 
-/* One that is gone, or in a container by now, is no netdev of this one any more. */
+/*
+ * Skips a netdev that is gone or has moved to a container, because the function no longer has the
+ * netdev.
+ */
 static int ask_netdev(const struct port_question *q, uint16_t family, unsigned int ifindex,
 		      struct netlink_answer *to, struct err *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All that is to be known of a function's netdevs, by one question apart: rtnetlink, ethtool
- * and files whose reading takes rtnl (net/core/net-sysfs.c).
+ * All settings of a function's netdevs, by one question in a child: rtnetlink, ethtool, and files
+ * whose reading takes rtnl (net/core/net-sysfs.c).
  */
 #pragma once
 
@@ -23,10 +23,10 @@ struct port {
 	char name[IFNAMSIZ];
 	bool up;		 /* administratively */
 	struct port_answer link; /* RTM_NEWLINK */
-	struct strv files;	 /* "threaded=0": those that were asked for and are there */
-	/* 0, or what the kernel said; -EOPNOTSUPP: the driver or the kernel has no such thing */
+	struct strv files;	 /* "threaded=0": requested files that exist */
+	/* 0, or the kernel's error; -EOPNOTSUPP: the driver or the kernel lacks the group */
 	int result[ETH_GROUPS];
-	struct port_answer answer[ETH_GROUPS]; /* of those of numbers */
+	struct port_answer answer[ETH_GROUPS]; /* of the groups with numbers */
 	struct eth_flags features, private_flags;
 };
 struct ports {
@@ -38,28 +38,28 @@ struct ports {
 void ports_free(struct ports *ports);
 #define cleanup_ports __attribute__((__cleanup__(ports_free)))
 
-/* A u32 of rtnetlink, such as IFLA_MTU; false: this kernel does not tell it. */
+/* A u32 of rtnetlink, such as IFLA_MTU; false: this kernel does not report the attribute. */
 bool port_attr(const struct port *port, uint16_t type, uint32_t *ret);
-/* NULL: there is no such file. */
+/* The text of a file; NULL: no such file. */
 const char *port_file(const struct port *port, const char *name);
-/* What the netdev has of an item; of one that its driver does not tell there is none. */
+/* The value of an item; `there` is false if the driver does not report the item. */
 struct eth_number port_number(const struct port *port, const struct eth_item *item);
 
 struct port_question {
-	const struct root *root;  /* of the files */
-	const struct strv *files; /* names below /sys/class/net/NAME, whose texts are numbers */
+	const struct root *root;  /* root of the files */
+	const struct strv *files; /* below /sys/class/net/NAME; contain numbers */
 	struct ifindexes netdevs;
 };
 /*
- * "pf0vf1", "c1pf0sf88": net/core/devlink.c, devlink_port_phys_port_name_get(). A function's own
- * port is "p0", or nothing.
+ * Whether the name is a representor's: "pf0vf1", "c1pf0sf88": net/core/devlink.c,
+ * devlink_port_phys_port_name_get(). A function's own port is "p0" or has no name.
  */
 bool port_is_representor(const char *phys_port_name);
 
 /* A netlink_question; arg: const struct port_question *. */
 int ports_question(const void *arg, struct netlink_answer *ret, struct err *err);
 /*
- * What it answered, whatever that is: -EBADMSG if it is not so. Representors of VFs and SFs,
- * which a PF in switchdev mode has beside its own netdev, are left out.
+ * Parses the answer, with any content: -EBADMSG if malformed. Leaves out representors of VFs and
+ * SFs, which a PF in switchdev mode has in addition to its own netdev.
  */
 int ports_parse(const void *data, size_t len, struct ports *ret, struct err *err);

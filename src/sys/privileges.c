@@ -74,7 +74,7 @@ int privileges_add(struct privileges *p, const char *capability, struct err *err
 	return 0;
 }
 
-/* All others leave the bounding set: no program that is executed can get them back. */
+/* Drops all others from the bounding set, so that no executed program can regain them. */
 static int bound_capabilities(uint64_t keep)
 {
 	for (unsigned long i = 0; prctl(PR_CAPBSET_READ, i, 0, 0, 0) >= 0; i++)
@@ -83,7 +83,10 @@ static int bound_capabilities(uint64_t keep)
 	return 0;
 }
 
-/* Inheritable and ambient too: what has no file capabilities keeps them over execve(). */
+/*
+ * Also inheritable and ambient, so that a program without file capabilities keeps them over
+ * execve().
+ */
 static int set_capabilities(uint64_t keep)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RDMA subsystem: whether its devices are seen in all network namespaces (shared, the
- * default) or belong to one (exclusive). drivers/infiniband/core/nldev.c and device.c,
- * rdma_compatdev_set(): refused with EBUSY while there is a second network namespace.
+ * RDMA subsystem: whether all network namespaces see its devices (shared, the default) or each
+ * device belongs to one namespace (exclusive). drivers/infiniband/core/nldev.c and device.c,
+ * rdma_compatdev_set(): rejects a change with EBUSY while a second network namespace exists.
  */
 #pragma once
 
@@ -12,13 +12,15 @@
 
 #include "base/err.h"
 
-/* Asks apart. ib_core must be live: opening the socket would not wait for it. */
+/*
+ * Asks in a child. ib_core must be live, because opening the socket does not wait for the module.
+ */
 int rdma_netns_shared(bool *ret, struct err *err);
 
 enum { RDMA_MESSAGE_MAX = 64 };
 
-/* Each fills buf (RDMA_MESSAGE_MAX, aligned as struct nlmsghdr) and returns it. */
+/* Each function fills buf (RDMA_MESSAGE_MAX, aligned as struct nlmsghdr) and returns buf. */
 struct nlmsghdr *rdma_netns_question(void *buf);
 struct nlmsghdr *rdma_netns_message(void *buf, bool shared);
-/* -EBADMSG if the answer does not say. */
+/* -EBADMSG if the answer lacks the mode. */
 int rdma_parse_netns(const void *data, size_t len, bool *ret_shared, struct err *err);

@@ -27,7 +27,7 @@ enum { READ_BLOCK = 4096 };
 			return err_errno(err, -ENAMETOOLONG, "%.60s...", path); \
 	} while (0)
 
-/* least: a read of fewer bytes was the last. */
+/* least: a read of fewer bytes was the last read. */
 static int read_on(int fd, size_t max, size_t least, char **ret, size_t *ret_len)
 {
 	cleanup_str struct str text = {0};
@@ -155,7 +155,10 @@ int read_u64(const struct root *root, uint64_t *ret, struct err *err, const char
 	return 0;
 }
 
-/* The length, or a negative errno. A name in the root's own directory has nothing to resolve. */
+/*
+ * Reads a link. The length, or a negative errno. A name in the root's own directory needs no
+ * resolution.
+ */
 static ssize_t link_of(const struct root *root, const char *path, char *buf, size_t size)
 {
 	cleanup_close int fd = -1;
@@ -169,7 +172,7 @@ static ssize_t link_of(const struct root *root, const char *path, char *buf, siz
 	if (fd < 0)
 		return fd;
 	n = readlinkat(fd, "", buf, size);
-	/* ENOENT is what readlink says of an O_PATH fd that is no link */
+	/* readlink reports ENOENT for an O_PATH fd that is not a link */
 	return n >= 0 ? n : errno == ENOENT ? -EINVAL : -errno;
 }
 
@@ -205,7 +208,7 @@ int read_link_name(const struct root *root, char **ret, struct err *err, const c
 	return 0;
 }
 
-/* opendir(3) would ask three things of the descriptor that are known here. */
+/* Replaces opendir(3), which would make three unneeded system calls on the fd. */
 int read_dir(const struct root *root, struct strv *ret, struct err *err, const char *fmt, ...)
 {
 	_Alignas(struct dirent64) char block[32768];
@@ -230,15 +233,15 @@ int read_dir(const struct root *root, struct strv *ret, struct err *err, const c
 }
 
 /*
- * Links of sysfs go round (a device's subsystem has the device), so each further "*" of a
+ * Links of sysfs form cycles (a device's subsystem contains the device), so each further "*" of a
  * pattern may find ever longer paths to the same files.
  */
 enum { GLOB_DIRS_MAX = 16384, GLOB_PATHS_MAX = 65536 };
 
 struct glob_walk {
 	const struct root *root;
-	const char *pattern; /* as it was given */
-	size_t dirs;	     /* read so far */
+	const char *pattern; /* as given by the caller */
+	size_t dirs;	     /* directories read so far */
 	struct strv *ret;
 	struct err *err;
 };
@@ -251,7 +254,7 @@ static int glob_too_many(const struct glob_walk *w)
 		       w->pattern, GLOB_DIRS_MAX, GLOB_PATHS_MAX);
 }
 
-/* The names in a directory; none if there is no such directory, or a link to it goes round. */
+/* The names in a directory; none if the directory is missing or a link to it forms a cycle. */
 static int glob_names(struct glob_walk *w, const char *dir, struct strv *ret)
 {
 	struct err err;
@@ -274,8 +277,8 @@ static int glob_add(struct glob_walk *w, const char *path)
 }
 
 /*
- * prefix is what is matched so far, and is there. Of the pattern that follows, the parts up to the
- * first "*", "?" or "[" are one look.
+ * prefix: the part matched so far, which exists. The parts of pattern up to the first "*", "?" or
+ * "[" take a single look.
  */
 static int glob_below(struct glob_walk *w, const char *prefix, const char *pattern)
 {

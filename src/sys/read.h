@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading below the root. Kernel attributes come back without their trailing newline.
- * Every function returns 0 or a negative errno with the path in *err.
+ * Reads files below the root, and removes the trailing newline of kernel attributes. Every function
+ * returns 0 or a negative errno with the path in *err.
  */
 #pragma once
 
@@ -12,30 +12,32 @@
 #include "base/vec.h"
 #include "sys/root.h"
 
-/* At most this much of a /proc or /sys file is read; longer ones are -EFBIG. */
+/* Limit for a file of /proc or /sys; longer files give -EFBIG. */
 #define READ_TEXT_MAX (1u << 20)
 
-/* The whole text, trailing white space cut; the caller frees *ret. */
+/* The whole text without trailing white space; the caller frees *ret. */
 int read_text(const struct root *root, char **ret, struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /*
- * The same of an attribute of sysfs, configfs or /proc/sys, or of another file of one record such
- * as /proc/cmdline, in one read: the kernel formats the whole of it for the first read
+ * The same for an attribute of sysfs, configfs or /proc/sys, or another file with a single record
+ * such as /proc/cmdline, in one read. The kernel formats the whole file for the first read
  * (Documentation/filesystems/sysfs.rst; single_open() of fs/seq_file.c; proc_sys_call_handler() of
- * fs/proc/proc_sysctl.c), so that a read which leaves room was the last. Not for files of many
- * records, such as /proc/self/mountinfo: there a read ends before a record that finds no room.
+ * fs/proc/proc_sysctl.c), so a read that leaves room in the buffer was the last. Not for files with
+ * many records, such as /proc/self/mountinfo, where a read ends before a record that does not fit.
  */
 int read_attr(const struct root *root, char **ret, struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* As read_text() with another limit and nothing cut; *ret_len may be NULL. */
+/* Like read_text() with another limit, without cutting; *ret_len may be NULL. */
 int read_file(const struct root *root, size_t max, char **ret, size_t *ret_len, struct err *err,
 	      const char *path);
-/* The first max bytes, or all of a shorter file; nothing cut. For /proc/cpuinfo and its like. */
+/*
+ * The first max bytes, or all of a shorter file, without cutting; for files such as /proc/cpuinfo.
+ */
 int read_start(const struct root *root, size_t max, char **ret, size_t *ret_len, struct err *err,
 	       const char *path);
 int read_fd(int fd, size_t max, char **ret, size_t *ret_len);
 
-/* An attribute, as read_attr() reads it: decimal, or hexadecimal with 0x. */
+/* Reads an attribute like read_attr(): decimal, or hexadecimal with 0x. */
 int read_u64(const struct root *root, uint64_t *ret, struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 int read_i64(const struct root *root, int64_t *ret, struct err *err, const char *fmt, ...)
@@ -53,8 +55,8 @@ int read_dir(const struct root *root, struct strv *ret, struct err *err, const c
 	__attribute__((format(printf, 4, 5)));
 
 /*
- * Paths that a shell pattern matches below the root, sorted, each with a leading "/".
- * A path without pattern characters matches itself if it exists. Appends to *ret. -E2BIG for
- * a pattern that leads to more than 16384 directories or 65536 paths: links go round.
+ * Paths below the root that match a shell pattern, sorted, each with a leading "/". A path without
+ * pattern characters matches itself if it exists. Appends to *ret. -E2BIG if a pattern leads to
+ * more than 16384 directories or 65536 paths, because links can form cycles.
  */
 int read_glob(const struct root *root, const char *pattern, struct strv *ret, struct err *err);

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 
 enum {
-	MAX_LINKS = 40, /* as the kernel: ELOOP beyond */
+	MAX_LINKS = 40, /* as in the kernel: ELOOP beyond */
 	TRIES = 8,	/* of openat2 */
 };
 
@@ -27,7 +27,7 @@ int root_init(struct root *root, const char *path, struct err *err)
 		return err_errno(err, -errno, "root %s", path);
 	snprintf(root->path, sizeof(root->path), "%s", path);
 	root->as_booted = false;
-	/* "--root /" is the machine itself; so is any other name of it. */
+	/* "--root /" is the machine itself, and so is any other path to "/". */
 	root->live = fstat(root->fd, &ours) == 0 && stat("/", &slash) == 0 &&
 		     ours.st_dev == slash.st_dev && ours.st_ino == slash.st_ino;
 	return 0;
@@ -49,8 +49,8 @@ void root_close(struct root *root)
 }
 
 /*
- * The walk: one component at a time with O_NOFOLLOW, links resolved by hand, a stack of
- * directories so that ".." never leaves the root.
+ * Walks one component at a time with O_NOFOLLOW, resolves links by hand, and keeps a stack of
+ * directories, so that ".." never leaves the root.
  */
 struct walk {
 	int stack[64];
@@ -119,7 +119,7 @@ static int walk_open(const struct root *root, const char *path, int flags)
 			r = -errno;
 			break;
 		}
-		/* A slash at the end asks for a directory, and follows a link to it. */
+		/* A trailing slash requires a directory, and follows a link to the directory. */
 		if (S_ISLNK(st.st_mode) && !(last && !saved && (flags & O_NOFOLLOW))) {
 			char joined[PATH_MAX];
 
@@ -170,13 +170,13 @@ int root_open_path(const struct root *root, const char *path, int flags)
 
 	do {
 		fd = syscall(SYS_openat2, root->fd, *path ? path : ".", &how, sizeof(how));
-		/* EAGAIN: somebody mounted or renamed anything while ".." was resolved. */
+		/* EAGAIN: a mount or rename happened while ".." was resolved. */
 	} while (fd < 0 && errno == EAGAIN && ++tries < TRIES);
 	if (fd >= 0)
 		return (int)fd;
 	/*
-	 * EPERM and ENOSYS are what old kernels and seccomp filters answer. And where services and
-	 * containers start, namespaces are copied mount by mount: each try meets one of them.
+	 * Old kernels and seccomp filters answer EPERM and ENOSYS. EAGAIN repeats while services
+	 * and containers start, because namespaces are copied mount by mount.
 	 */
 	if (errno == ENOSYS || errno == EPERM || errno == EAGAIN)
 		return walk_open(root, path, flags);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The root: the directory that everything railhead looks at is below. It is "/" on the
- * machine itself, or a captured tree, a fake one of the tests, an image (--root DIR).
+ * The root is the directory below which railhead looks at everything: "/" on the machine itself, or
+ * a captured tree, a fake tree of the tests, or an image (--root DIR).
  *
- * Opens are openat2(2) with RESOLVE_IN_ROOT, so that an absolute or "../" symbolic link
- * inside a captured tree stays inside. Where the kernel or a seccomp filter has no openat2, or
- * others mount and rename so busily that it gives up, a walk by components does the same.
+ * Opens use openat2(2) with RESOLVE_IN_ROOT, so that an absolute or "../" symbolic link inside a
+ * captured tree stays inside. If the kernel or a seccomp filter lacks openat2, or openat2 gives up
+ * because other processes mount and rename too often, a walk by components gives the same result.
  * Paths are relative ("sys/class/net") or begin with "/"; both mean below the root.
  */
 #pragma once
@@ -17,23 +17,23 @@
 
 struct root {
 	int fd;		/* O_PATH|O_DIRECTORY */
-	bool live;	/* it is this machine's own "/": netlink, modules, mounts, reboot work */
-	bool as_booted; /* who may write its profiles counts, as it will in a boot of it */
+	bool live;	/* this machine's own "/": netlink, modules, mounts, reboot work */
+	bool as_booted; /* check the write permissions of profiles, as a boot of this root does */
 	char path[4096];
 };
 
-/* NULL or "/" is the machine itself. */
+/* NULL or "/" means the machine itself. */
 int root_init(struct root *root, const char *path, struct err *err);
 /*
- * A directory below a root, held as a root of its own: the way to it, which sysfs makes long, is
- * resolved once for all of its files. What its links lead to is not found from there; what they say
- * is (read_link). Needs root_close(), even where it returns a negative errno.
+ * A directory below a root, opened as a root, so that its path, which is long in sysfs, is resolved
+ * once for all of its files. Links out of the directory cannot be followed, but can be read
+ * (read_link). Call root_close() even after a negative errno.
  */
 int root_open_dir(const struct root *root, struct root *ret, const char *path);
 void root_close(struct root *root);
 #define cleanup_root cleanup(root_close)
 
-/* An fd, or a negative errno. flags as open(2); O_CLOEXEC is added. Never creates. */
+/* An fd, or a negative errno. flags as in open(2); O_CLOEXEC is added. Never creates files. */
 int root_open(const struct root *root, int flags, struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 int root_open_path(const struct root *root, const char *path, int flags);

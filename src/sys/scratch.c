@@ -17,20 +17,20 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	(void)type;
 	(void)at;
 	remove(path);
-	return 0; /* go on: what can be removed goes */
+	return 0; /* go on, to remove as much as possible */
 }
 
-/* In the child: waits until the parent has closed its end, by itself or by dying. */
+/* In the child: waits until the parent has closed its end, or has died. */
 static void __attribute__((noreturn)) clean_up(const char *path, int alive)
 {
 	char c;
 
-	/* A Ctrl-C at the terminal is for the parent. */
+	/* A Ctrl-C at the terminal is meant for the parent. */
 	setsid();
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	/* Whoever reads our output waits until all of its writers are gone. */
+	/* Close the output, because a reader waits until all writers are gone. */
 	for (int fd = 0; fd < 3; fd++)
 		close(fd);
 	while (read(alive, &c, 1) < 0 && errno == EINTR)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A private temporary directory (0700, below $TMPDIR or /tmp) that goes when this process
- * ends, however it ends: a child of its own session waits for that and removes it.
+ * A private temporary directory (0700, below $TMPDIR or /tmp), which is removed when this process
+ * ends for any reason: a child in its own session waits for the end and removes the directory.
  */
 #pragma once
 
@@ -11,10 +11,10 @@
 
 struct scratch {
 	char path[4096];
-	int alive;   /* the cleaner sees this pipe close */
-	pid_t child; /* the cleaner; 0: there is no directory */
+	int alive;   /* the cleaner waits until this pipe closes */
+	pid_t child; /* the cleaner; 0: no directory */
 };
 
 int scratch_make(struct scratch *ret, struct err *err);
-/* Removes it now. Nothing happens if there is none (zero). */
+/* Removes the directory now. Nothing happens if there is no directory (zero). */
 void scratch_remove(struct scratch *s);

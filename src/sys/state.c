@@ -87,7 +87,7 @@ const char *notice_path(enum notice notice)
 	return paths[notice];
 }
 
-/* A link or a pipe of that name is not followed nor waited for, it is replaced. */
+/* Neither follows a link nor waits for a pipe of that name; both are replaced. */
 static bool notice_holds(int dir, const char *name, const char *text)
 {
 	cleanup_close int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -120,17 +120,17 @@ int notice_write(const struct root *root, enum notice notice, const char *text, 
 		return err_errno(err, dir, "%s", path);
 	if (notice_holds(dir, name, text))
 		return 0;
-	/* The temporary name begins with a dot, which NFD skips, and has no .prom at its end. */
+	/* The temporary name begins with a dot, which NFD skips, and does not end in .prom. */
 	r = atomic_write_at(dir, name, text, strlen(text), NOTICE_MODE, err);
 	if (r < 0)
 		return err_wrap(err, "%s", path);
-	/* Whatever the umask of a run by hand: the readers are not root. */
+	/* Independent of the umask of a run by hand, because the readers are not root. */
 	if (fchmodat(dir, name, NOTICE_MODE, 0) < 0)
 		return err_errno(err, -errno, "%s: mode %o", path, NOTICE_MODE);
 	return 0;
 }
 
-/* From the first byte on: as long as text is not longer than what is there, that takes no room. */
+/* Overwrites from the first byte, which needs no room unless text is longer than the file. */
 static int overwrite(int dir, const char *name, const char *text)
 {
 	cleanup_close int fd = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -164,8 +164,8 @@ int notice_withdraw(const struct root *root, enum notice notice, const char *tex
 }
 
 /*
- * A record lock, not flock(2): a worker that hangs in the kernel outlives its parent, and
- * would keep an flock that it inherited, for every run to come.
+ * A record lock instead of flock(2), because a worker that hangs in the kernel outlives its parent,
+ * and would hold an inherited flock against every later run.
  */
 static int try_lock(int fd)
 {
@@ -187,7 +187,9 @@ int state_lock(const struct root *root, uint64_t deadline, struct err *err)
 	fd = openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_errno(err, -errno, STATE_DIR "/lock");
-	/* Waiting in the kernel has no deadline; a tenth of a second is nothing beside a stage. */
+	/*
+	 * Waiting in the kernel has no deadline; a tenth of a second is short compared to a stage.
+	 */
 	while ((r = try_lock(fd)) < 0) {
 		if (r != -EAGAIN && r != -EACCES)
 			return err_errno(err, r, STATE_DIR "/lock");

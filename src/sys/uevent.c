@@ -48,8 +48,10 @@ bool uevent_wait(bool (*ready)(void *arg), void *arg, uint64_t deadline)
 
 	if (ready(arg))
 		return true;
-	/* Open before the second look: what happens from here on wakes us. Without a
-	 * socket (a container) the periodic look alone does it. */
+	/*
+	 * Open before the second look, so that every later event wakes us. Without a socket (a
+	 * container) only the periodic look remains.
+	 */
 	fd = uevent_open();
 	while (!ready(arg)) {
 		struct pollfd p = {.fd = fd, .events = POLLIN};

@@ -26,7 +26,7 @@ const struct vf_info *pf_info_vf(const struct pf_info *pf, unsigned int index)
 
 /* --- reading --------------------------------------------------------------------------- */
 
-/* {vf, ...} of at least so many bytes, or NULL. */
+/* {vf, ...} of at least `size` bytes, or NULL. */
 static const void *setting_of(const struct vf_info *vf, uint16_t type, size_t size)
 {
 	const struct nlattr *attr;
@@ -48,7 +48,7 @@ bool vf_info_number(const struct vf_info *vf, uint16_t attr, bool second, uint32
 		return false;
 	memcpy(words, setting, size);
 	*ret = words[second ? 2 : 1];
-	return *ret != UINT32_MAX; /* what rtnl_fill_vfinfo() puts before it asks the driver */
+	return *ret != UINT32_MAX; /* the preset of rtnl_fill_vfinfo() before it asks the driver */
 }
 
 bool vf_info_mac(const struct vf_info *vf, uint8_t ret[6])
@@ -84,7 +84,7 @@ static void get_vfs(const struct nlattr *list, struct pf_info *pf)
 		if (mnl_attr_get_type(info) != IFLA_VF_INFO)
 			continue;
 		mac = setting_of(&vf, IFLA_VF_MAC, sizeof(*mac));
-		if (!mac) /* which says of which VF; the kernel always has it */
+		if (!mac) /* names the VF; the kernel always sends it */
 			continue;
 		vf.index = mac->vf;
 		vec_push(&pf->vf, vf);
@@ -113,7 +113,7 @@ int pf_info_parse(const void *data, size_t len, struct pf_info *ret, struct err 
 	*ret = (struct pf_info){0};
 	if (attrs == data || msg->nlmsg_type != RTM_NEWLINK)
 		return err_set(err, -EBADMSG, "the kernel's answer is not about a netdev");
-	ret->answer = memcpy(xcalloc(1, len), data, len); /* vf points into it */
+	ret->answer = memcpy(xcalloc(1, len), data, len); /* ret->vf points into the copy */
 	attrs = (const char *)ret->answer + ((const char *)attrs - (const char *)data);
 	msg = ret->answer;
 	info = mnl_nlmsg_get_payload(msg);
@@ -166,7 +166,9 @@ struct nlmsghdr *pf_info_message(void *buf, unsigned int ifindex)
 {
 	struct nlmsghdr *msg = netlink_link_message(buf, VF_MESSAGE_MAX, RTM_GETLINK, 0, ifindex);
 
-	/* The counters would make an attribute of 128 VFs longer than 64 KiB, which it can't be. */
+	/*
+	 * Skip the counters: with them, the attribute of 128 VFs would exceed its limit of 64 KiB.
+	 */
 	mnl_attr_put_u32(msg, IFLA_EXT_MASK, RTEXT_FILTER_VF | RTEXT_FILTER_SKIP_STATS);
 	return msg;
 }
@@ -177,7 +179,7 @@ static void put_value(struct nlmsghdr *msg, unsigned int vf, const struct vf_val
 	const uint32_t setting[] = {vf, value->number, value->second};
 	struct ifla_vf_guid guid;
 
-	/* An initialiser would leave the hole between its members as it is. */
+	/* An initialiser would not clear the padding between the members. */
 	memset(&guid, 0, sizeof(guid));
 	guid.vf = vf;
 	guid.guid = value->guid;
@@ -186,7 +188,7 @@ static void put_value(struct nlmsghdr *msg, unsigned int vf, const struct vf_val
 		memcpy(mac.mac, value->mac, sizeof(value->mac));
 		mnl_attr_put(msg, value->attr, sizeof(mac), &mac);
 		break;
-	case IFLA_VF_VLAN: /* its second number is the 802.1p priority */
+	case IFLA_VF_VLAN: /* the second number is the 802.1p priority */
 	case IFLA_VF_RATE:
 		mnl_attr_put(msg, value->attr, sizeof(setting), setting);
 		break;

@@ -27,10 +27,10 @@ void worker_note_write(void)
 	written_at = clock_usec();
 }
 
-/* A reply goes through the pipe in one write, so it is read whole or not at all. */
+/* A reply passes through the pipe in one write, so the parent reads all of it or nothing. */
 _Static_assert(sizeof(struct reply) <= PIPE_BUF, "a reply must fit one atomic pipe write");
 
-/* A child that hangs must not hold the caller's pipes open: `railhead apply | tee` ends. */
+/* A child that hangs must not hold the caller's pipes open, so that `railhead apply | tee` ends. */
 static void detach_output(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -43,14 +43,16 @@ static void __attribute__((noreturn)) child(int fd, worker_fn fn, void *arg)
 {
 	struct reply reply = {.result = 0};
 
-	/* Die with the parent: nothing may go on writing after the unit has ended. */
+	/* Die with the parent, so that nothing is written after the unit has ended. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* Out of the way of the standard descriptors, which the caller may have closed. */
+	/* Above the standard descriptors, which the caller may have closed. */
 	fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	detach_output();
 	reply.result = fn(arg, &reply.err);
 	reply.written = written_at;
-	/* _exit: the parent's stdio buffers and cleanup handlers are not ours. */
+	/*
+	 * _exit(), because the child must not run the parent's stdio buffers and cleanup handlers.
+	 */
 	_exit(write(fd, &reply, sizeof(reply)) == (ssize_t)sizeof(reply) ? 0 : 1);
 }
 
@@ -107,7 +109,7 @@ static void finish(struct worker *w)
 
 void worker_abandon(struct worker *w)
 {
-	/* SIGKILL ends it as soon as the kernel lets go of it, which may be never. */
+	/* SIGKILL takes effect when the kernel releases the child, possibly never. */
 	kill(w->pid, SIGKILL);
 	waitpid(w->pid, NULL, WNOHANG);
 	close(w->fd);
@@ -127,7 +129,7 @@ static int ms_until(uint64_t deadline)
 	return ms > INT_MAX ? INT_MAX : (int)ms;
 }
 
-/* The first of them that runs, and how many do. */
+/* Returns the first running worker; *running: their number. */
 static const struct worker *prepare(struct worker *const *workers, size_t n, struct pollfd *fds,
 				    int *timeout, size_t *running)
 {
@@ -146,7 +148,7 @@ static const struct worker *prepare(struct worker *const *workers, size_t n, str
 	return first;
 }
 
-/* The index of one that has ended, or is over its deadline; n: there is none. */
+/* The index of a worker that has ended, or has passed its deadline; n: none. */
 static size_t find_due(struct worker *const *workers, size_t n, const struct pollfd *fds)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -199,7 +201,7 @@ int worker_run(struct worker *w, worker_fn fn, void *arg, uint64_t deadline, str
 	if (r < 0)
 		return r;
 	workers_wait(list, 1);
-	if (w->fd >= 0) /* it has not ended */
+	if (w->fd >= 0) /* still running */
 		worker_abandon(w);
 	return w->result < 0 ? err_copy(err, w->result, &w->err) : w->result;
 }
