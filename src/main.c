@@ -210,7 +210,8 @@ static int run_verb(const struct verb *v, int argc, char **argv)
 		complain("--color %s: expected one of: auto, always, never", inv.colour);
 		code = EXIT_USAGE;
 	}
-	/* Who reads what it prints may go (head, grep -q): what was begun is done to its end. */
+	/* A reader of the output may go (head, grep -q); the command is still carried to its end.
+	 */
 	if (invocation_writes(&inv, v))
 		signal(SIGPIPE, SIG_IGN);
 	if (code < 0)

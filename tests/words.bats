@@ -43,10 +43,20 @@ names a BDF=PCI address
 E
 }
 
-@test "questions, headings, code and comments are left alone" {
+@test "comments have sentences, too: each paragraph of them, at its line" {
+  page a.c <<<$'/*\n * Fine.\n *\n * What is slow\n * is measured anew.\n */\nint x; /* whoever asks */'
+  [ "$status" -eq 1 ]
+  diff - <(echo "$output") <<E
+$BATS_TEST_TMPDIR/a.c:4: name the actor: What is slow is measured anew.
+$BATS_TEST_TMPDIR/a.c:4: write 'again': What is slow is measured anew.
+$BATS_TEST_TMPDIR/a.c:7: write 'name the actor': whoever asks
+E
+}
+
+@test "questions, headings and code are left alone" {
   page a.md <<<$'# What it says\n\nWhat is slow? A `bootloader` is.\n\n```\nWhat is shown.\n```\n\n    # anew\n'
   [ "$status" -eq 0 ]
-  page a.c <<<$'/* it is made anew */ // beside\nf("a node is ready");\n'
+  page a.c <<<$'/* --- what is lost --- */\nf("a node is ready");\n'
   [ "$status" -eq 0 ]
 }
 

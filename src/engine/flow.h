@@ -68,7 +68,7 @@ enum flow_event {
 	FLOW_EVENT_COUNT
 };
 
-/* What an event does, in this order. */
+/* The acts of an event, in this order. */
 enum flow_act {
 	FLOW_REFUSES = 1 << 0,	  /* nothing; the caller reports why */
 	FLOW_FORGETS = 1 << 1,	  /* the boot chooses its profile again */

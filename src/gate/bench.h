@@ -73,9 +73,10 @@ struct bench_job {
 	 * start, crashed, printed invalid output, or was killed (or abandoned) at its deadline.
 	 */
 	enum change_state state;
-	json_t *result;	      /* owned; the whole line, or NULL; if many: always an array */
-	char reason[256];     /* UTF-8, one line; "" iff measured */
-	uint64_t started_us;  /* CLOCK_MONOTONIC; 0: the child did not start, or its start is unknown */
+	json_t *result;	     /* owned; the whole line, or NULL; if many: always an array */
+	char reason[256];    /* UTF-8, one line; "" iff measured */
+	uint64_t started_us; /* CLOCK_MONOTONIC; 0: the child did not start, or its start is unknown
+			      */
 	uint64_t duration_us; /* from the child's start until it ended or was abandoned */
 	bool by_budget;	      /* the budget ended it before its deadline */
 };

@@ -72,7 +72,8 @@ extern const struct target_item pcie_payload_item;
  */
 enum p2p_wish {
 	P2P_WISH_DIRECT,     /* no bridge between them sends their traffic to the root complex */
-	P2P_WISH_TRANSLATED, /* isolated, except for traffic that the IOMMU has translated for the NIC */
+	P2P_WISH_TRANSLATED, /* isolated, except for traffic that the IOMMU has translated for the
+				NIC */
 	P2P_WISH_ISOLATED,   /* all traffic between them passes the IOMMU */
 };
 extern const struct target_item p2p_item;

@@ -17,7 +17,8 @@
 struct disk {
 	char *name;	     /* "nvme0n1", "nvme0c1n1", "vda" */
 	char *head;	     /* the disk that is mounted: the same, or the head of that path */
-	const char *carries; /* "/": the mount point of the running system that lies on the disk; or NULL */
+	const char *carries; /* "/": the mount point of the running system that lies on the disk; or
+				NULL */
 };
 
 struct disks {

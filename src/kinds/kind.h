@@ -17,7 +17,8 @@ struct acs;
 struct kind_ctx {
 	const struct root *root;
 	const struct node *node;
-	enum stage running; /* devices that are absent in early may still come; later their absence is a fault */
+	enum stage running; /* devices that are absent in early may still come; later their absence
+			       is a fault */
 	bool retry;	    /* apply --retry: rejected kernel arguments get one more try */
 	uint64_t waited;    /* microseconds that the stage has waited for its devices to come */
 	/*

@@ -23,11 +23,11 @@ enum link_how {
 struct link_item {
 	struct target_item sort;
 	enum link_how how;
-	enum eth_group group; /* of LINK_ETHTOOL */
-	uint16_t attr, max;   /* of LINK_ATTR: IFLA_MTU, and IFLA_MAX_MTU or 0 */
-	const char *file;     /* shows the value, below the netdev's directory; or NULL */
+	enum eth_group group;	       /* of LINK_ETHTOOL */
+	uint16_t attr, max;	       /* of LINK_ATTR: IFLA_MTU, and IFLA_MAX_MTU or 0 */
+	const char *file;	       /* shows the value, below the netdev's directory; or NULL */
 	const char *queues, *of_queue; /* of LINK_QUEUES: "rx", "rps_cpus" */
-	bool in_turn;		       /* the CPUs are spread over the queues; false: each queue has all of them */
+	bool in_turn; /* the CPUs are spread over the queues; false: each queue has all of them */
 	unsigned int scale; /* the kernel's units in one unit of the profile; 0: one */
 };
 

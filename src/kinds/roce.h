@@ -25,7 +25,8 @@ enum cc_dialect { CC_NONE, CC_DOCA, CC_INBOX, CC_BNXT, CC_DIALECTS };
 struct cc_file {
 	const char *name;   /* in the vendor's directory; NULL: the vendor has none for this item */
 	unsigned int shift; /* low bits that the file leaves out: a DSCP for a ToS byte */
-	const char *guard;  /* the value counts only while this file reads 0; writing the value makes it so */
+	const char *guard; /* the value counts only while this file reads 0; writing the value makes
+			      it so */
 };
 
 struct roce_item {
@@ -56,15 +57,16 @@ char *roce_desired(const struct change *c);
 struct cc_vendor {
 	const char *driver; /* of the PF; NULL: any driver, if "found" exists */
 	const char *name;   /* "DOCA-OFED's mlx5" */
-	const char *found;  /* a path that exists with this vendor; NULL: chosen if no earlier line fits */
+	const char *found;  /* a path that exists with this vendor; NULL: chosen if no earlier line
+			       fits */
 	const char *dir;    /* of the files */
 	const char *node;   /* a directory of configfs that shows the files while it exists */
 	bool hex;	    /* numbers are hexadecimal */
 	enum cc_dialect dialect;
-	const char *const *enable;	      /* files of one priority, NULL-ended: on if all are 1 */
-	const char *const *port;	      /* files of the whole port, NULL-ended: on if all are 1 */
-	const char *commit;		      /* writing 1 into this file commits the written values */
-	const char *module;		      /* the module that may still bring the files */
+	const char *const *enable; /* files of one priority, NULL-ended: on if all are 1 */
+	const char *const *port;   /* files of the whole port, NULL-ended: on if all are 1 */
+	const char *commit;	   /* writing 1 into this file commits the written values */
+	const char *module;	   /* the module that may still bring the files */
 	const char *no_param, *no_priorities; /* the error, with an alternative */
 	const char *no_class;		      /* the same for traffic_class */
 };

@@ -23,10 +23,9 @@ enum vf_how {
 /* A part's item. */
 struct vf_setting {
 	enum vf_how how;
-	uint16_t attr; /* IFLA_VF_* */
-	bool second;   /* the second of the attribute's two numbers */
-	unsigned int
-		scale; /* base units of the profile in one unit of the kernel; 0: one */
+	uint16_t attr;	    /* IFLA_VF_* */
+	bool second;	    /* the second of the attribute's two numbers */
+	unsigned int scale; /* base units of the profile in one unit of the kernel; 0: one */
 };
 
 /* Items for the rows of section sriov. */

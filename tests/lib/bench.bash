@@ -6,6 +6,11 @@
 
 bench=$tests/../build/bench
 
+# Builds programs of the benchmarks; a guest has them, and no make.
+built() { # NAME...
+  ! command -v make >/dev/null || make -s -C "$tests/.." "${@/#/build/bench/}" >/dev/null
+}
+
 # Any exit but 0 (done), 5 (pending) is an error of this benchmark.
 run() {
   local status=0

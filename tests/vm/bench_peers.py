@@ -32,9 +32,11 @@ def _payload(directory):
                    input=sources, check=True)
     subprocess.run(["tar", "-C", prepare.TOP, "-cf", tar, "tests/bench", "tests/lib",
                     "build/bench/race", "build/bench/floor"], check=True)
-    subprocess.run(["tar", "-C", directory, "-xf", tree, "--one-top-level=tuned"], check=True)
+    unpacked = os.path.join(directory, "tuned")
+    os.makedirs(unpacked)
+    subprocess.run(["tar", "-C", unpacked, "-xf", tree], check=True)
     subprocess.run(["tar", "-C", directory, "-rf", tar, "tuned"], check=True)
-    subprocess.run(["rm", "-rf", "--one-file-system", os.path.join(directory, "tuned"), tree], check=True)
+    subprocess.run(["rm", "-rf", "--one-file-system", unpacked, tree], check=True)
     return tar
 
 
@@ -44,7 +46,8 @@ def main():
     qemu = prepare.qemu()
     disk = prepare.image(prepare.packages())
     directory = os.path.join(prepare.logs(), "bench-peers")
-    os.makedirs(directory, exist_ok=True)
+    subprocess.run(["rm", "-rf", "--one-file-system", directory], check=True)
+    os.makedirs(directory)
     payload = _payload(directory)
     with Guest(qemu, prepare.accelerator(qemu, disk), disk, directory, payload=payload) as guest:
         guest.start()
