@@ -7,8 +7,8 @@
 
 #include "kinds/kind.h"
 
-#define CLAIM_LEFT "left as it is: " /* precedes contest where the contested file is the only one \
-				      */
+/* Precedes contest where the contested file is the only one. */
+#define CLAIM_LEFT "left as it is: "
 
 struct claim {
 	struct strv files; /* the files that this change sets */
