@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * admit: lets work in on a node that the verdict keeps it from, for a time and on record.
- * The verdict stays what it is. A transient timer ends it; whoever reads the record before that
- * timer has run takes a time that is over for over all the same.
+ * admit: admits work on a node whose verdict does not, for a limited time and on record. The
+ * verdict stays the same. A transient timer ends the admission; a reader of the record ignores an
+ * admission whose time is over, even if the timer has not run yet.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -49,7 +49,7 @@ static bool is_reason(const char *text)
 	return utf8 && !blank && strlen(text) <= REASON_MAX;
 }
 
-/* What the environment says is a hint: only what looks like a name is taken. */
+/* The environment is only a hint: accept a text that looks like a user name. */
 static const char *user_name(void)
 {
 	const char *name = getenv("SUDO_USER");
@@ -91,7 +91,7 @@ static char *utc(uint64_t in_usec)
 	return xstrdup(text);
 }
 
-/* What a person must do instead; NULL: it can be admitted, or is. */
+/* The remedy where the node cannot be admitted by hand; NULL: it can be, or it is admitted. */
 static const char *why_not(const struct record *r)
 {
 	enum flow_state state = flow_state(r);

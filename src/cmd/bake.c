@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bake: prepares the tree of an image without booting it. What is wrong with its profiles is
- * found before anything is written.
+ * bake: prepares the tree of an image without booting it. Faults of its profiles are reported
+ * before anything is written.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "profile/site.h"
 #include "sections/derived.h"
 
-/* What a profile gives to the image. */
+/* A profile's part of the image. */
 struct baking {
 	struct profile *profile; /* NULL: none was asked for */
 	struct kargs wanted;	 /* as far as they are known without a node */

@@ -29,7 +29,7 @@ enum {
 	FILE_MAX = 16 << 20,
 };
 
-/* What the thresholds are to promise, in percent. */
+/* The promise that the thresholds must keep, in percent. */
 struct wanted {
 	double false_blocks, loss;
 };

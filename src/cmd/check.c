@@ -39,7 +39,7 @@ struct check {
 	struct diags told;	     /* what has been printed, of all files */
 };
 
-/* What a file is judged as: a profile, or a drop-in of one. */
+/* A judged file: a profile, or a drop-in of a profile. */
 struct verdict_of_file {
 	struct profile *profile;
 	bool dropin;
@@ -79,7 +79,7 @@ static void print_good(const char *path, const struct verdict_of_file *f)
 		       path);
 }
 
-/* What its kernel arguments would do to the machine beyond what they are for. */
+/* Side effects of the profile's kernel arguments on the machine. */
 static void warn_of_seals(const struct seals *seals, struct place at, const char *key,
 			  struct diags *diags)
 {

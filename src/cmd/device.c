@@ -62,7 +62,7 @@ int apply_device(struct invocation *inv)
 		print(inv, &r);
 	say_warnings(&r.status);
 	code = exit_code(&r);
-	/* What was to start meanwhile was refused by its drop-in (boot/bake_units.c). */
+	/* Units that had to start meanwhile were held back by their drop-in (boot/bake_units.c). */
 	if (r.admitted)
 		code = open_target(&inv->root, !r.unit, code);
 	recovery_free(&r);

@@ -306,7 +306,7 @@ static int profile_and_machine(struct invocation *inv, struct side *profile, str
 	return EXIT_OK;
 }
 
-/* What profiles set there is known only of machines that a profile is for. */
+/* The settings of profiles are known only for machines that a profile matches. */
 static void take_machine(struct invocation *inv, struct side *s)
 {
 	struct inventory inventory;

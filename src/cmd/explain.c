@@ -14,7 +14,7 @@
 
 enum { SHOWN = 8 }; /* of the keys that may be meant */
 
-/* What a class means, behind its name. */
+/* The meaning of a class, printed behind its name. */
 static const char *meaning_of(enum key_class class)
 {
 	static const char *const meanings[] = {

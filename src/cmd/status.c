@@ -24,7 +24,7 @@ static bool load_once(const struct root *root, struct status *ret)
 		return false;
 	at_work = state_is_locked(root);
 	if (!at_work) {
-		/* It may have ended since the record was read. */
+		/* The judgement may have ended since the record was read. */
 		status_free(ret);
 		status_load(root, ret);
 		if (ret->record.begun)

@@ -182,7 +182,7 @@ static void finish_line(struct child *c)
 	json_decref(line);
 }
 
-/* It was over its deadline, or said too much: it is killed, whatever it said. */
+/* A child over its deadline, or with too much output, is killed, and its output does not count. */
 static bool was_killed(const struct child *c, uint64_t ended_us)
 {
 	return c->too_much || (c->phase > TOLD && ended_us >= c->deadline_us);

@@ -249,11 +249,11 @@ static void add_link(const struct root *root, const char *addr, enum pci_link_qu
 }
 
 /*
- * How many functions of the way, which begins with the root port and ends with fn, show the speed
- * that their link trained to. An idle GPU lowers the speed of its link, and both ends of the link
- * show that: two sound boots may differ, so neither end has its speed in the binding. (Its width
- * stays. What speed such a link trained to shows only under load.) A GPU may have a PCIe switch of
- * its own, as AMD's do, with bridges of the GPU's vendor: then its link begins above that switch.
+ * The number of functions on the way from the root port to fn that show the speed which their
+ * link trained to. An idle GPU lowers the speed of its link, and both ends of the link show the
+ * lower speed: two sound boots may differ, so neither end has its speed in the binding. (The width
+ * stays. Such a link shows its trained speed only under load.) A GPU may have a PCIe switch of its
+ * own, as AMD's do, with bridges of the GPU's vendor: then its link begins above that switch.
  */
 static size_t with_steady_speed(const struct node *node, const struct pci_fn *fn,
 				const struct strv *way)

@@ -74,8 +74,8 @@ json_t *calibration_new(const char *node, const struct profile *profile, const s
 }
 
 /*
- * NULL: the profile has no threshold for it. Beside a share of the set stands a floor: that is the
- * number which is a node's own.
+ * NULL: the profile has no threshold for the figure. A share of the set comes with a floor: the
+ * floor is the number that belongs to a node.
  */
 static const char *key_of(const struct profile *profile, const char *check, const char *key)
 {

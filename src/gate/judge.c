@@ -27,7 +27,7 @@ static void show(struct probe *p, const struct figure *f, double value)
 	p->m.wanted = xstrdup(f->wanted);
 }
 
-/* It is no more than told, where the line has it. */
+/* A figure without a threshold is only reported, where the line has it. */
 static bool is_told(const struct figure *f)
 {
 	return !f->wanted;

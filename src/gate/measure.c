@@ -12,9 +12,9 @@
 #include "sys/clock.h"
 
 /*
- * The time for windows of a look that counts against a part, in those of a short one. What others
- * do to a machine's memory and buses comes and goes within seconds: a look of half a second falls
- * into it, one of several seconds sees most of it.
+ * The time for the windows of a look that counts against a part, as a multiple of a short look's.
+ * Other work on the machine's memory and buses comes and goes within seconds: a look of half a
+ * second may fall into it, and a look of several seconds averages most of it.
  */
 enum { SHORT_TIMES = 1, LONG_TIMES = 8 };
 
