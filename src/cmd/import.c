@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * import [FILE|DIR...]: writes the settings of sysctl.d, modprobe.d, boot loaders and tuned as a
- * profile to stdout. The profile passes check: a line that would fail is a comment, with the reason.
+ * profile to stdout. The profile passes check: a line that would fail is a comment, with the
+ * reason.
  */
 #include <errno.h>
 #include <stdio.h>
