@@ -58,7 +58,7 @@ struct bake_record {
 	char *read;	  /* the record file as read, or NULL */
 };
 
-/* -ENOENT: text is NULL, *ret is empty. -EBADMSG: the record is damaged; err has the remedy. */
+/* -EBADMSG: the record is damaged; err has the remedy, and *ret is untouched. */
 int bake_record_parse(const char *text, struct bake_record *ret, struct err *err);
 /* The text of the whole record file. Caller frees. */
 char *bake_record_text(const struct bake_record *rec);
