@@ -4,8 +4,8 @@
  * repeated (boot/trial.h), and can be lost: a disk or an ESP is restored before each boot, or a
  * RAID cache loses its memory. So each reboot by railhead is also counted in an EFI variable, and
  * in a file of the root file system; the larger count that can be read is used. After REBOOTS_MAX
- * reboots without a settled verdict in between railhead makes no reboot, whatever railhead.env
- * holds.
+ * reboots without a settled verdict in between railhead makes no reboot, even if railhead.env
+ * allows it.
  *
  * A verdict is settled if no reboot follows it. A settled verdict sets the count back, and so do
  * `railhead apply --retry` and `railhead kargs --reset`. The verdict of a boot that this budget
