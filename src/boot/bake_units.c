@@ -42,7 +42,8 @@ static void add_words(const char *value, size_t len, struct strv *ret)
 	}
 }
 
-/* The next line of *text, joined with the next while it ends in '\'; NULL at the end. Caller frees. */
+/* The next line of *text, joined with the next while it ends in '\'; NULL at the end. Caller frees.
+ */
 static char *next_line(const char **text)
 {
 	struct str line = {0};

@@ -121,7 +121,8 @@ static char *said_on_line(const struct detector *d, const struct kargs *line)
 	return NULL;
 }
 
-/* "CONFIG_X=y", "CONFIG_X=120"; kernels up to 5.18 put the number of a switch into CONFIG_X_VALUE. */
+/* "CONFIG_X=y", "CONFIG_X=120"; kernels up to 5.18 put the number of a switch into CONFIG_X_VALUE.
+ */
 static char *built_in(const char *config, const char *name)
 {
 	size_t len = name ? strlen(name) : 0;

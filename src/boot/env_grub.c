@@ -16,7 +16,8 @@ bool env_grub_loads(const char *buf, size_t len)
 
 /* --- grub_envblk_iterate ------------------------------------------------------------- */
 
-/* The position of the line feed; len or len + 1 if there is none, because a backslash may be last. */
+/* The position of the line feed; len or len + 1 if there is none, because a backslash may be last.
+ */
 static size_t line_end(const char *buf, size_t len, size_t pos)
 {
 	while (pos < len && buf[pos] != '\n')
@@ -176,7 +177,8 @@ static bool disarm(char *buf, size_t len)
 	return r;
 }
 
-/* Appends the words of s, cut at the size of line; the characters of grub_isspace() separate words. */
+/* Appends the words of s, cut at the size of line; the characters of grub_isspace() separate words.
+ */
 static void add_words(char *line, const char *s)
 {
 	static const char blanks[] = " \t\r\n";

@@ -123,13 +123,14 @@ enum {
  * itself replaces U by the cause that it sees, and the next boot makes the letter small.
  */
 enum env_end {
-	ENV_END_PANIC = 'p',   /* the kernel's last words are in pstore (boot/pstore.h) */
-	ENV_END_TIMER = 't',   /* railhead-trial.timer: no verdict in time */
-	ENV_END_STOP = 's',    /* an orderly shutdown or reboot before the verdict */
-	ENV_END_UNKNOWN = 'u', /* reset, power cut, or a panic that left nothing */
-	ENV_END_ALONE = 'a',   /* railhead was told to leave the boot alone (boot/mode.h) */
-	ENV_END_LOST = 'l',    /* the trial failed at its verdict, or the args were not in force */
-	ENV_END_LEFT_OUT = 'o', /* no trial: two boots with the args as good ones ended before stage early, and GRUB left the args out. Never a capital */
+	ENV_END_PANIC = 'p',	/* the kernel's last words are in pstore (boot/pstore.h) */
+	ENV_END_TIMER = 't',	/* railhead-trial.timer: no verdict in time */
+	ENV_END_STOP = 's',	/* an orderly shutdown or reboot before the verdict */
+	ENV_END_UNKNOWN = 'u',	/* reset, power cut, or a panic that left nothing */
+	ENV_END_ALONE = 'a',	/* railhead was told to leave the boot alone (boot/mode.h) */
+	ENV_END_LOST = 'l',	/* the trial failed at its verdict, or the args were not in force */
+	ENV_END_LEFT_OUT = 'o', /* no trial: two boots with the args as good ones ended before stage
+				   early, and GRUB left the args out. Never a capital */
 	ENV_ENDS_MAX = 8,
 };
 

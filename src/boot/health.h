@@ -30,8 +30,8 @@ struct health {
 	char *profile;		       /* digest */
 	char *kernel;		       /* release; "" if unknown */
 	char args[KARGS_HASH_LEN + 1]; /* of the arguments that railhead gave to the boot */
-	bool refused;		       /* of a trial: its arguments were rejected because of the items in failed */
-	struct strv failed;	       /* ids of items, each once */
+	bool refused; /* of a trial: its arguments were rejected because of the items in failed */
+	struct strv failed; /* ids of items, each once */
 };
 
 void health_free(struct health *h);

@@ -28,7 +28,8 @@ struct mend_report {
 
 enum mend_goal {
 	MEND_TAKE,  /* each entry has the variable once */
-	MEND_CLEAR, /* nothing of railhead's is left in the entries, because railhead is being removed */
+	MEND_CLEAR, /* nothing of railhead's is left in the entries, because railhead is being
+		       removed */
 };
 
 /*
