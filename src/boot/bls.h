@@ -57,7 +57,7 @@ bool bls_counts(const char *name);
 bool bls_is_grub(const char *text);
 
 enum bls_state {
-	BLS_TAKES,	     /* $railhead_kargs is among what GRUB passes to the kernel */
+	BLS_TAKES,	     /* GRUB passes $railhead_kargs to the kernel */
 	BLS_LACKS,	     /* $railhead_kargs is missing there */
 	BLS_FLAT,	     /* the entry has railhead's arguments as text */
 	BLS_FLAT_KERNELOPTS, /* $kernelopts, which the entry uses, has them as text */

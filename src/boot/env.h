@@ -42,8 +42,7 @@ struct env_refused {
 	char kernel[ENV_KERNEL_HASH_LEN + 1]; /* of the kernel's release */
 	unsigned int deaths;		      /* number of dead trials, 1..9; 0: see unfit */
 	int64_t time; /* when the last trial was armed, seconds since 1970 */
-	bool unfit; /* true: an item failed that holds without the args; false: they did not arrive
-		     */
+	bool unfit;   /* an item failed that holds without the args; false: they did not arrive */
 };
 
 /* The state of a trial in which something failed at the verdict (boot/health.h). */

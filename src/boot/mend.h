@@ -28,8 +28,7 @@ struct mend_report {
 
 enum mend_goal {
 	MEND_TAKE,  /* each entry has the variable once */
-	MEND_CLEAR, /* nothing of railhead's is left in the entries, because railhead is being
-		       removed */
+	MEND_CLEAR, /* nothing of railhead's is left in the entries: railhead is being removed */
 };
 
 /*

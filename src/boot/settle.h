@@ -20,8 +20,7 @@ struct settled {
 	bool reboot;	      /* railhead must reboot the node once, into other arguments */
 	struct strv failed;   /* of NOTE_UNFIT, NOTE_LOOK_BACK: the items that are the reason */
 	char *lack;	      /* why the comparison was impossible; or NULL */
-	char *counted;	      /* the counter that forbids the reboot, another program's or that of
-				 railhead's reboots; or NULL */
+	char *counted;	      /* the counter that forbids the reboot, or railhead's own; or NULL */
 	char *not_set_back;   /* why railhead's reboots are still counted; or NULL */
 };
 

@@ -75,7 +75,7 @@ void disks_below(const struct root *root, dev_t dev, struct strv *ret)
 		descend(root, name, 0, ret);
 }
 
-/* --- what GRUB can't write through --------------------------------------------------------- */
+/* --- layers that GRUB can't write through ----------------------------------------------------- */
 
 static char *judge(const struct root *root, const char *dev, int depth);
 

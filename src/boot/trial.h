@@ -43,8 +43,7 @@ enum { TRIAL_MAX = 2 };
 enum kargs_decision {
 	KARGS_SAME,		/* all is as wanted; perhaps a commit is due */
 	KARGS_WRITE_AND_REBOOT, /* arm a trial (trial_write), then reboot */
-	KARGS_WRITE_NO_REBOOT,	/* this boot has the args, but the next boot would not (trial_write)
-				 */
+	KARGS_WRITE_NO_REBOOT,	/* this boot has the args, the next boot would not (trial_write) */
 	KARGS_NOT_ARRIVED,	/* GRUB did not bring the args, or the kernel did not accept them */
 	KARGS_REJECTED,		/* the trials died */
 	KARGS_UNFIT,		/* an item failed in the trial that holds without the args */
@@ -62,32 +61,28 @@ enum trial_note {
 	NOTE_DIED,	  /* an earlier boot was a trial and died */
 	NOTE_NOT_ARRIVED, /* this trial booted without its args */
 	NOTE_NO_VARIABLE, /* GRUB took the trial, but booted an entry without our variable */
-	NOTE_SUPERSEDED, /* other args are wanted, or a counter is armed by now: no trial is next */
-	NOTE_UNFIT,	 /* an item failed in the trial that holds without its args */
-	NOTE_LOOK_BACK,	 /* something failed in this trial; the next boot looks without its args */
+	NOTE_SUPERSEDED,  /* other args are wanted or a counter is armed by now: no trial is next */
+	NOTE_UNFIT,	  /* an item failed in the trial that holds without its args */
+	NOTE_LOOK_BACK,	  /* something failed in this trial; the next boot looks without its args */
 	NOTE_LOOKED_BACK, /* this boot has looked without the args: they are tried once more */
 	NOTE_LOOK_OVER,	  /* the same, but other args are wanted by now */
-	NOTE_HEALTHY, /* a healthy boot without the rejected args, which counts towards their next
-			 trial */
+	NOTE_HEALTHY,	  /* a healthy boot that counts towards the next trial of rejected args */
 };
 
 struct trial_facts {
 	const struct kargs *wanted;
 	const char *cmdline;	    /* /proc/cmdline of this boot */
-	const struct boot_env *env; /* NULL: absent or damaged. ends_note() has added a panic of the
-				       trial that GRUB took */
+	const struct boot_env *env; /* NULL: absent or damaged. ends_note() added a trial's panic */
 	const char *env_damage;	    /* the damage of the file, or NULL */
-	const char *env_gives;	/* with damage: the args that GRUB reads from the file; NULL or "":
-				   none */
-	bool loader_ok;		/* bootpart: LOADER_GRUB */
-	const char *loader_why; /* when !loader_ok */
-	const char *no_trial_why;  /* bootpart: why a trial can't be disarmed there; or NULL */
-	const char *held;	   /* why railhead may not reboot (witness.h); or NULL */
-	const char *other_counter; /* another program's armed boot counter (counters.h); or NULL */
+	const char *env_gives;	    /* with damage: args that GRUB reads from it; NULL, "": none */
+	bool loader_ok;		    /* bootpart: LOADER_GRUB */
+	const char *loader_why;	    /* when !loader_ok */
+	const char *no_trial_why;   /* bootpart: why a trial can't be disarmed there; or NULL */
+	const char *held;	    /* why railhead may not reboot (witness.h); or NULL */
+	const char *other_counter;  /* another program's armed boot counter (counters.h); or NULL */
 	const char *boot_id;
 	const char *kernel;
-	bool retry; /* apply --retry: rejected args, and args that did not arrive, are tried once
-		       more */
+	bool retry; /* apply --retry: rejected or not arrived args are tried once more */
 	unsigned int retry_after; /* healthy boots until rejected args are tried again; 0: never */
 };
 
@@ -129,8 +124,7 @@ const char *kargs_decision_name(enum kargs_decision d); /* "same", "reboot", "wr
 enum trial_health {
 	TRIAL_FIT,	    /* no item failed, or only items that fail without the args, too */
 	TRIAL_UNFIT,	    /* an item failed that holds without the args */
-	TRIAL_NOT_COMPARED, /* an item failed, and the items that fail without the args are unknown
-			     */
+	TRIAL_NOT_COMPARED, /* an item failed, and the boot to compare with is unknown */
 };
 
 /*
@@ -156,8 +150,7 @@ struct arrival {
 	const char *cmdline;
 	bool counts;  /* GRUB can write there */
 	bool in_root; /* the boot has reached stage early, or may never reach it */
-	bool alone;   /* railhead leaves the boot alone: trial_ended() notes that if the boot is a
-			 trial */
+	bool alone;   /* railhead leaves the boot alone: noted if the boot is a trial */
 };
 
 /*

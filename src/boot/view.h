@@ -57,8 +57,7 @@ void boot_attempt_free(struct attempt *a);
  * boot: acts as trial_arrived(). Returns 0 if there is no railhead.env, because the look at the
  * kernel arguments reports that. A boot that railhead is told to leave alone (boot/mode.h) may
  * never reach stage early, so its first stage counts as stage early. If that boot is a trial, the
- * file notes it. Args that kill such a boot before railhead runs have the death counted against
- * them.
+ * file notes it. A death of such a boot before railhead runs counts against the args.
  */
 int boot_arrived(const struct root *root, bool in_root, struct err *err);
 
