@@ -20,7 +20,7 @@ void settled_free(struct settled *s)
 	*s = (struct settled){0};
 }
 
-/* A running settlement. */
+/* The state of one settlement. */
 struct work {
 	const struct root *root;
 	const struct boot_view *v;
@@ -106,8 +106,7 @@ static void keep_before(struct work *w)
 		return;
 	hash_slot(w, t->slot, args);
 	mine = of_this_boot(w, args);
-	health_keep(w->root, HEALTH_BEFORE, &mine,
-		    NULL); /* on failure, a trial goes back if it must */
+	health_keep(w->root, HEALTH_BEFORE, &mine, NULL); /* if this fails, a trial goes back */
 }
 
 /* --- both ----------------------------------------------------------------------------------------
@@ -122,8 +121,7 @@ static void keep_refusal(struct work *w)
 	strv_free(&h.failed);
 	for (size_t i = 0; i < w->out->failed.n; i++)
 		strv_add(&h.failed, w->out->failed.v[i]);
-	health_keep(w->root, HEALTH_OF_TRIAL, &h,
-		    NULL); /* on failure, the journal of this boot has them */
+	health_keep(w->root, HEALTH_OF_TRIAL, &h, NULL); /* the journal has them, too */
 }
 
 /*

@@ -285,8 +285,7 @@ static void decide_arrived(const struct trial_facts *f, struct trial *t)
 	/* After a commit the line still has the mark, but the slot may hold other args by then. */
 	bool of_wanted = t->is_trial && slot_is(f->env, t->slot, f->wanted);
 
-	/* The trial's args are no longer wanted, and were lost by the kernel: that is not a death.
-	 */
+	/* The trial's args are no longer wanted, and the kernel lost them: not a death. */
 	if (t->is_trial && !of_wanted && f->env->try_ == ENV_TAKEN)
 		t->note = NOTE_SUPERSEDED;
 	if (t->is_trial && trial_is_lost(f, t->slot)) {
@@ -749,7 +748,7 @@ void trial_weigh(const struct boot_env *env, enum trial_health health, struct tr
 
 	if (t->note == NOTE_COMMIT && health != TRIAL_FIT) {
 		t->note = health == TRIAL_UNFIT || second ? NOTE_UNFIT : NOTE_LOOK_BACK;
-		t->reboot = !second; /* the third reboot was into this trial */
+		t->reboot = !second; /* the third reboot led into this trial */
 	} else if (t->note == NOTE_LOOKED_BACK) {
 		t->note = health == TRIAL_FIT ? NOTE_LOOKED_BACK : NOTE_UNFIT;
 		t->reboot = health == TRIAL_FIT;
