@@ -43,8 +43,7 @@ bool pstore_has_panic(const struct root *root, int64_t since)
 	for (size_t i = 0; since > 0 && i < array_len(patterns); i++) {
 		cleanup_strv struct strv paths = {0};
 
-		read_glob(root, patterns[i], &paths,
-			  NULL); /* uses the paths found, even after an error */
+		read_glob(root, patterns[i], &paths, NULL); /* keeps paths after an error */
 		/* The newest names come last. */
 		for (size_t k = paths.n; k-- > 0;) {
 			if (!is_newer(root, paths.v[k], since))
