@@ -62,7 +62,7 @@ bool bake_changed(const struct bake *b)
 
 /* --- the tree ------------------------------------------------------------------------------- */
 
-/* The lock is the directory's own: no file of it is left in an image. */
+/* Locks the directory itself, so that no lock file is left in an image. */
 static int take_tree(const struct root *root, struct err *err)
 {
 	cleanup_close int fd = root_open(root, O_RDONLY | O_DIRECTORY, err, "/");
@@ -108,7 +108,7 @@ void bake_close(struct bake *b)
 	b->lock = -1;
 }
 
-/* --- what is at a path ---------------------------------------------------------------------- */
+/* --- the content of a path -------------------------------------------------------------------- */
 
 enum there { NOTHING, A_FILE, A_LINK, ANOTHER };
 
@@ -123,13 +123,16 @@ static int read_here(const struct root *root, const char *path, enum there *ret,
 	*ret = A_FILE;
 	if (r == 0 && !*ret_text)
 		*ret_text = xstrdup("");
-	/* too long, or no text: whatever it is, it is nothing that bake wrote */
+	/* bake wrote no file that is too long, or not text */
 	if (r == -EFBIG || strlen(*ret_text) != len)
 		*ret = ANOTHER;
 	return 0;
 }
 
-/* Never follows a link, nor opens what might block. The caller frees *ret_text, maybe NULL. */
+/*
+ * Never follows a link, nor opens a file that might block. The caller frees *ret_text, which may be
+ * NULL.
+ */
 static int look(const struct root *root, const char *path, enum there *ret, char **ret_text,
 		struct err *err)
 {
@@ -164,7 +167,7 @@ static bool text_is(const char *a, const char *b)
 	return a && b && streq(a, b);
 }
 
-/* Whether what is there is what bake has put there. */
+/* Whether the path has the content that bake put there. */
 static bool is_entrys(const struct bake_entry *e, enum there there, const char *text)
 {
 	return e && there == (e->link ? A_LINK : A_FILE) &&
@@ -173,7 +176,7 @@ static bool is_entrys(const struct bake_entry *e, enum there there, const char *
 
 /* --- baking --------------------------------------------------------------------------------- */
 
-/* The directories above path that are not there yet, into the record. */
+/* Records the directories above path that are missing. */
 static void record_dirs(struct bake *b, const char *path)
 {
 	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -206,7 +209,7 @@ static void record_item(struct bake *b, const struct bake_item *it, const char *
 	set_text(&e->text, it->text);
 }
 
-/* What is to become of an item; what is to be written is put on record. */
+/* Decides about one item, and records the text that must be written. */
 static int decide(struct bake *b, struct bake_item *it, struct err *err)
 {
 	const struct bake_entry *e = bake_record_find(&b->record, it->path);
@@ -216,7 +219,7 @@ static int decide(struct bake *b, struct bake_item *it, struct err *err)
 
 	if (r < 0)
 		return r;
-	/* a link of that name enables the unit, wherever it leads */
+	/* a link of that name enables the unit, with any target */
 	if (there == A_LINK ? it->link : there == A_FILE && !it->link && streq(text, it->text)) {
 		it->result = BAKE_SAME;
 	} else if (there == NOTHING) {
@@ -249,7 +252,7 @@ static int save_record(struct bake *b, struct err *err)
 	return r;
 }
 
-/* What was only on record for as long as it was being replaced. */
+/* Drops the earlier texts, which the record kept while they were being replaced. */
 static int settle_record(struct bake *b, struct err *err)
 {
 	for (size_t i = 0; i < b->record.entries.n; i++)
@@ -278,7 +281,7 @@ int bake_apply(struct bake *b, struct err *err)
 
 /* --- undoing -------------------------------------------------------------------------------- */
 
-/* What a run that was killed in the middle of a write has left beside the file. */
+/* Removes the temporary file of a run that was killed in the middle of a write. */
 static int remove_leftover(const struct root *root, const char *path, struct err *err)
 {
 	const char *name = strrchr(path, '/') + 1;
@@ -298,7 +301,7 @@ static int undo_entry(struct bake *b, const struct bake_entry *e, struct err *er
 		r = remove_leftover(b->root, e->path, err);
 	if (r < 0)
 		return r;
-	/* gone already; or never made, and what was there is there */
+	/* removed already; or never made, and the earlier content is still there */
 	if (there == NOTHING || (there == A_FILE && text_is(e->before, text))) {
 		it->result = BAKE_SAME;
 		return 0;
@@ -314,7 +317,7 @@ static int undo_entry(struct bake *b, const struct bake_entry *e, struct err *er
 			 : machine_remove_file(b->root, e->path, err);
 }
 
-/* Those that hold something by now stay. */
+/* Directories that hold other files by now stay. */
 static int remove_dirs(struct bake *b, struct err *err)
 {
 	for (size_t i = b->record.dirs.n; i > 0; i--) {
@@ -326,7 +329,7 @@ static int remove_dirs(struct bake *b, struct err *err)
 	return 0;
 }
 
-/* Keeps what was left, so that it is named again. */
+/* Keeps the items that are BAKE_LEFT, so that the next --undo names them again. */
 static void keep_left(struct bake *b)
 {
 	struct bake_record left = {0};
@@ -362,6 +365,6 @@ int bake_undo(struct bake *b, struct err *err)
 	if (b->record.entries.n)
 		return save_record(b, err);
 	r = machine_remove_file(b->root, BAKE_RECORD, err);
-	/* the directory that the record was in */
+	/* also the directory of the record */
 	return r < 0 ? r : remove_dirs(b, err);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Preparing the tree of an image (`railhead bake`): a list of files and links that are wanted
- * there, made all together and taken away again by bake_undo(). Everything is below the root.
+ * Prepares the tree of an image (`railhead bake`): makes a list of wanted files and links there,
+ * all together, and removes them with bake_undo(). All paths are below the root.
  *
- * What bake makes is written down first, in BAKE_RECORD: each path with what is put there and
- * what it replaces, and each directory that was missing. So a run that ended half-way is
- * completed by the next one, and undone by --undo, and neither touches what somebody else has
- * made or changed: a file is bake's only while it holds what the record says.
+ * Before bake makes anything, it writes its work down in BAKE_RECORD: each path with its new
+ * content and the content that it replaces, and each directory that was missing. The next run
+ * completes a run that ended half-way, and --undo undoes it. Neither touches files that somebody
+ * else has made or changed: a file is bake's only while its content matches the record.
  */
 #pragma once
 
@@ -21,12 +21,12 @@
 #define BAKE_RECORD "/usr/lib/railhead/bake.json"
 
 enum bake_result {
-	BAKE_SAME,     /* it is there already */
-	BAKE_MADE,     /* it was not there */
-	BAKE_CHANGED,  /* it held something else, which bake made or may replace */
-	BAKE_REMOVED,  /* undo: it is gone */
-	BAKE_RESTORED, /* undo: it holds again what it held before */
-	BAKE_LEFT,     /* it is not bake's: not touched; `why` says what to do */
+	BAKE_SAME,     /* the wanted content is there already */
+	BAKE_MADE,     /* the path was free */
+	BAKE_CHANGED,  /* the path held other content, which bake made or may replace */
+	BAKE_REMOVED,  /* undo: the path is free again */
+	BAKE_RESTORED, /* undo: the path has the content from before bake again */
+	BAKE_LEFT,     /* the path is not bake's and was not touched; `why` has the remedy */
 };
 
 /* "same", "made", "changed", "removed", "restored", "left" */
@@ -34,47 +34,47 @@ const char *bake_result_name(enum bake_result r);
 
 struct bake_item {
 	char *path; /* below the root, begins with "/" */
-	char *what; /* for people: what it is for */
-	char *text; /* of the file, or where the link leads; undo: unused, NULL */
+	char *what; /* for people: the purpose of the file */
+	char *text; /* content of the file, or target of the link; undo: unused, NULL */
 	bool link;
-	bool takes_over;  /* a file of that name that bake did not make is replaced */
-	bool kernel_args; /* it brings arguments to the kernel */
+	bool takes_over;  /* replace a file of that name that bake did not make */
+	bool kernel_args; /* the item brings arguments to the kernel */
 	enum bake_result result;
 	char *why; /* BAKE_LEFT: a sentence; else NULL */
 };
 
-/* A thing that bake made; texts are NULL where there is none. */
+/* A file or link that bake made; absent texts are NULL. */
 struct bake_entry {
 	char *path;
-	char *text;   /* what it holds, or where it leads */
-	char *was;    /* what an earlier bake had put there, while it is being replaced */
-	char *before; /* what was there before bake; NULL: nothing */
+	char *text;   /* content of the file, or target of the link */
+	char *was;    /* the text that an earlier bake wrote, while this run replaces it */
+	char *before; /* the content from before bake; NULL: the path was free */
 	bool link;
 };
 
 struct bake_record {
 	VEC(struct bake_entry) entries;
-	struct strv dirs; /* that bake made, parents first */
-	char *read;	  /* the file as it was read, or NULL */
+	struct strv dirs; /* made by bake, parents first */
+	char *read;	  /* the record file as read, or NULL */
 };
 
-/* -ENOENT: there is none, *ret is empty. -EBADMSG: damaged, with the remedy. */
+/* -EBADMSG: the record is damaged; err has the remedy, and *ret is untouched. */
 int bake_record_parse(const char *text, struct bake_record *ret, struct err *err);
-/* The whole file; caller frees. */
+/* The text of the whole record file. Caller frees. */
 char *bake_record_text(const struct bake_record *rec);
 struct bake_entry *bake_record_find(const struct bake_record *rec, const char *path);
 void bake_record_free(struct bake_record *rec);
 
-/* How the kernel of an image gets its arguments. */
+/* How the kernel of an image gets its arguments: */
 enum bake_loader {
-	BAKE_GRUB,  /* railhead.env */
-	BAKE_BOOTC, /* usr/lib/bootc/kargs.d */
-	BAKE_OTHER, /* a tool of the site's: they are printed */
+	BAKE_GRUB,  /* from railhead.env */
+	BAKE_BOOTC, /* from usr/lib/bootc/kargs.d */
+	BAKE_OTHER, /* from a tool of the site: bake prints the arguments */
 };
 
 struct bake {
 	const struct root *root;
-	int lock; /* on the tree: one bake at a time */
+	int lock; /* on the tree, because only one bake may run at a time */
 	struct bake_record record;
 	VEC(struct bake_item) items;
 	struct strv warnings; /* sentences */
@@ -82,55 +82,59 @@ struct bake {
 };
 
 /*
- * Takes the tree and reads the record. -EBUSY: another bake is at work there. The root must
- * outlive it; bake_close() in any case.
+ * Locks the tree and reads the record. -EBUSY: another bake is running there. The root must outlive
+ * *ret. Call bake_close() in any case.
  */
 int bake_open(const struct root *root, struct bake *ret, struct err *err);
 void bake_close(struct bake *b);
 #define cleanup_bake __attribute__((__cleanup__(bake_close)))
 
-/* Adds to what is wanted; the texts become the item's. */
+/* Adds an item to the list of wanted files; the item takes ownership of the texts. */
 struct bake_item *bake_want(struct bake *b, char *path, char *text, char *what);
 void bake_warn(struct bake *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Makes all that is wanted. An error is a failure to write: the next run goes on from there. */
+/* Makes all wanted items. An error means that a write failed; the next run continues from there. */
 int bake_apply(struct bake *b, struct err *err);
-/* Takes away what bake made: an item for each; those that are BAKE_LEFT stay in the record. */
+/* Removes everything that bake made, with one item for each; BAKE_LEFT items stay in the record. */
 int bake_undo(struct bake *b, struct err *err);
-/* Whether anything was, or was to be, written. */
+/* Whether bake wrote anything, or would have. */
 bool bake_changed(const struct bake *b);
 
-/* --- what is wanted (bake_units.c, bake_loader.c) ----------------------------------------------
- */
+/* --- filling the list (bake_units.c, bake_loader.c) ------------------------------------------- */
 
-/* Our units are enabled as the preset in the tree says, with links as `systemctl --root` makes. */
+/*
+ * Enables our units as the preset in the tree lists them, with the links of `systemctl --root
+ * enable`.
+ */
 int bake_units(struct bake *b, struct err *err);
 /*
- * "kubelet" to "kubelet.service". -EINVAL and the reason if work can't be gated by that name.
- * Caller frees.
+ * Turns "kubelet" into "kubelet.service". -EINVAL and the reason if no work can be gated by that
+ * name. Caller frees.
  */
 int bake_gate_name(const char *arg, char **ret, struct err *err);
-/* Drop-ins by which that unit waits for work to be admitted. -EINVAL: it is what the gate waits
- * for. */
+/*
+ * Adds drop-ins that make the unit wait until work is admitted. -EINVAL: the gate waits for this
+ * unit.
+ */
 int bake_gate(struct bake *b, const char *unit, struct err *err);
 /*
- * All words of a setting in a unit file; appends to *ret. As systemd.syntax(7): an empty value
- * drops what came before, '\' at the end of a line goes on in the next.
+ * Appends all words of a setting in a unit file to *ret. As in systemd.syntax(7), an empty value
+ * drops the earlier words, and a line that ends in '\' continues on the next line.
  */
 void bake_unit_words(const char *text, const char *section, const char *key, struct strv *ret);
 
 /*
- * The arguments go where the image's boot loader reads them; b->loader says where. wanted NULL:
- * none are known, and none that are there are touched.
+ * Puts the arguments where the image's boot loader reads them, and sets b->loader to that place.
+ * wanted NULL: the arguments are unknown; existing arguments stay as they are.
  */
 int bake_kargs(struct bake *b, const struct kargs *wanted, const struct karg_heading *h,
 	       struct err *err);
 /*
- * What the file of GRUB's is to hold: current (NULL: there is none) with these arguments good,
- * nothing on trial. It depends on nothing else: not on this machine, boot or time. Caller frees.
- * -EBADMSG: current is damaged.
+ * The new content of railhead.env: `current` (NULL: there is no file) with these arguments in the
+ * good slot and no trial. The result depends on these inputs alone, and not on this machine, boot
+ * or time. Caller frees. -EBADMSG: current is damaged.
  */
 int bake_env(const char *current, const struct kargs *wanted, char **ret, struct err *err);
 
-/* Adds warnings of what the tree lacks; args: it gets other kernel arguments than it had. */
+/* Adds a warning for each thing that the tree lacks. args: the tree gets new kernel arguments. */
 void bake_judge(struct bake *b, bool args);

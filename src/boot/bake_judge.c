@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a tree lacks that a boot of it would need: warnings, and nothing is refused. */
+/* Warns of things that a boot of the tree needs and the tree lacks; rejects nothing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void judge_initramfs(struct bake *b, const char *path)
 	bool there = false;
 	int r;
 
-	/* rescue images must boot without us; an empty file holds a place for GRUB's menu */
+	/* rescue images must boot without us; an empty file is a placeholder for GRUB's menu */
 	if (strstr(path, "rescue") || strstr(path, "kdump") || root_stat(b->root, &st, path) < 0 ||
 	    !S_ISREG(st.st_mode) || st.st_size == 0)
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the kernel of an image gets its arguments from, and what is to be there. */
+/* Finds the place from which the kernel of an image gets its arguments, and writes them there. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static bool any_exists(const struct root *root, const char *const *paths, size_t
 	return false;
 }
 
-/* What is only in trees that bootc or rpm-ostree deploy. */
+/* These paths exist only in trees that bootc or rpm-ostree deploy. */
 static bool is_bootc(const struct root *root)
 {
 	static const char *const marks[] = {"/usr/lib/bootc", "/usr/bin/bootc",
@@ -34,8 +34,8 @@ static bool is_bootc(const struct root *root)
 }
 
 /*
- * The directory that GRUB takes for its own, "grub2" on Fedora and RHEL; NULL: there is no GRUB.
- * It may be made by grub-install only when the image is written, after bake.
+ * The name of GRUB's own directory, "grub2" on Fedora and RHEL; NULL: the tree has no GRUB.
+ * grub-install may make the directory only when the image is written, after bake.
  */
 static const char *grub_home(const struct root *root)
 {
@@ -61,7 +61,7 @@ static bool holds(const struct boot_env *env, const struct kargs *wanted)
 
 int bake_env(const char *current, const struct kargs *wanted, char **ret, struct err *err)
 {
-	/* No boot has written it, at no time: the same image gives the same bytes. */
+	/* No boot and no time of writing: the same image gives the same bytes. */
 	const struct boot_id nobody = {.id = ""};
 	struct env_plan plan;
 	struct boot_env env;
@@ -76,9 +76,10 @@ int bake_env(const char *current, const struct kargs *wanted, char **ret, struct
 		r = env_plan_adopt(&env, wanted, true, &nobody, &plan, err);
 		env = plan.after;
 		/*
-		 * Nobody has booted with these: as if one such boot had come to nothing, so that
-		 * GRUB leaves them out of the next boot where the first does not come to stage
-		 * early. Armed as a trial, they would not arrive where GRUB can't write.
+		 * The file counts one begun boot with these args already: if the first real boot
+		 * does not reach stage early, GRUB leaves the args out of the next one. The args
+		 * are not armed as a trial, because a trial's args would not arrive where GRUB
+		 * can't write.
 		 */
 		if (wanted->n)
 			env.begun = '1';
@@ -118,8 +119,9 @@ static int want_env(struct bake *b, const char *dir, const struct kargs *wanted,
 }
 
 /*
- * Beside grub.cfg for BIOS; and on the EFI system partition, if it is mounted in the tree: the
- * same image may be booted either way, and GRUB reads the one (dracut/grub.d/05_railhead.in).
+ * The BIOS file goes next to grub.cfg, and a second one on the EFI system partition, if that is
+ * mounted in the tree: the same image may be booted either way, and GRUB reads the file for its way
+ * (dracut/grub.d/05_railhead.in).
  */
 static int want_envs(struct bake *b, const char *home, const struct kargs *wanted, struct err *err)
 {
@@ -142,7 +144,7 @@ static int want_envs(struct bake *b, const char *home, const struct kargs *wante
 	return r;
 }
 
-/* --- what GRUB lacks ------------------------------------------------------------------------ */
+/* --- missing parts of GRUB -------------------------------------------------------------------- */
 
 static void judge_grub(struct bake *b)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Units are enabled by the links that `systemctl --root enable` makes (systemd.unit(5),
- * [Install]). Not by systemctl: an image is built where none runs, or one of another systemd;
- * and libsystemd has no function for it. Which units, the preset says that comes with them, and
- * where the links go the units themselves: nothing of either is repeated here.
+ * Enables units by the links that `systemctl --root enable` makes (systemd.unit(5), [Install]).
+ * bake does not run systemctl, because an image may be built where there is none, or one of another
+ * systemd; libsystemd has no function for this. The preset lists the units, and each unit names its
+ * links, so nothing of either is repeated here.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -42,7 +42,8 @@ static void add_words(const char *value, size_t len, struct strv *ret)
 	}
 }
 
-/* The next line of *text, those joined that end in '\'; NULL at the end. Caller frees. */
+/* The next line of *text, joined with the next while it ends in '\'; NULL at the end. Caller frees.
+ */
 static char *next_line(const char **text)
 {
 	struct str line = {0};
@@ -90,11 +91,11 @@ void bake_unit_words(const char *text, const char *section, const char *key, str
 	strv_free(&found);
 }
 
-/* Of packages, and of the administrator; in no order that matters, but for the link's text. */
+/* Of packages, and of the administrator. The order matters only for the link's text. */
 static const char *const unit_dirs[] = {"/usr/lib/systemd/system", "/lib/systemd/system",
 					"/usr/local/lib/systemd/system", ETC_UNITS};
 
-/* Where a unit's file is; NULL: nowhere. Caller frees. */
+/* The path of a unit's file; NULL: there is none. Caller frees. */
 static char *find_unit(const struct root *root, const char *unit)
 {
 	for (size_t i = 0; i < array_len(unit_dirs); i++)
@@ -187,7 +188,7 @@ int bake_units(struct bake *b, struct err *err)
 	return r;
 }
 
-/* --- those of work -------------------------------------------------------------------------- */
+/* --- units of work ---------------------------------------------------------------------------- */
 
 /* Characters of unit names: systemd.unit(5). */
 static bool is_unit_name(const char *name)
@@ -225,7 +226,10 @@ int bake_gate_name(const char *arg, char **ret, struct err *err)
 	return 0;
 }
 
-/* What our own units wait for can't wait for them: systemd would drop one of the two. */
+/*
+ * Rejects units that our own units wait for: they can't wait for ours, because systemd would drop
+ * one of the two.
+ */
 static int refuse_circle(struct bake *b, const char *unit, struct err *err)
 {
 	static const char *const ours[] = {"railhead-early.service", "railhead-devices.service",
@@ -247,7 +251,7 @@ static int refuse_circle(struct bake *b, const char *unit, struct err *err)
 	return 0;
 }
 
-/* Where "a@.service" stands for all its instances; else NULL. Caller frees. */
+/* "a@.service" for an instance of that template; else NULL. Caller frees. */
 static char *template_of(const char *unit)
 {
 	const char *at = strchr(unit, '@');
@@ -271,10 +275,11 @@ static void look_for(struct bake *b, const char *unit)
 }
 
 /*
- * Requires= and After= hold it back until the gate has let the node work. The target is never
- * stopped afterwards, so the ready file is asked too: by an assertion and not by a condition,
- * since a unit that is skipped counts as started, and what requires it would go ahead. The file
- * and not `railhead status`: it is there exactly while work is admitted, and no program runs.
+ * Requires= and After= hold the unit back until the gate has admitted work. The target is never
+ * stopped afterwards, so the ready file is checked too. The check is an assertion and not a
+ * condition, because a skipped unit counts as started, and units that require it would go ahead. It
+ * tests the file instead of running `railhead status`, because the file exists exactly while work
+ * is admitted, and no program runs.
  */
 #define WAITS                                                                            \
 	"# Made by railhead bake: no work before this node is admitted (railhead(8)).\n" \
@@ -294,7 +299,7 @@ int bake_gate(struct bake *b, const char *unit, struct err *err)
 	look_for(b, unit);
 	bake_want(b, xasprintf(ETC_UNITS "/%s.d/10-railhead.conf", unit), xstrdup(WAITS),
 		  xasprintf("%s waits for " TARGET, unit));
-	/* nobody can start all instances there might be */
+	/* a template has no list of all its instances to start */
 	if (template && streq(template, unit))
 		return 0;
 	bake_want(b, xasprintf(ETC_UNITS "/" TARGET ".d/10-%s.conf", unit),

@@ -98,7 +98,8 @@ void blocks_free(struct blocks *b)
 
 /* --- RAUC's configuration ------------------------------------------------------------------- */
 
-/* "key=value", or "key = value", of a GKeyFile: the value, which ends with its line; else NULL. */
+/* The value of a GKeyFile line "key=value" or "key = value", up to the end of the line; else NULL.
+ */
 static char *value_of(char *line, const char *key)
 {
 	size_t n = strlen(key);

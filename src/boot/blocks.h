@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The environment blocks of GRUB's that are not ours, in which others keep what counts boots
- * (counters.h), and RAUC's configuration, which may name one.
+ * GRUB environment blocks other than railhead.env, in which other programs keep boot counters
+ * (counters.h), and RAUC's configuration, which may name such a block.
  */
 #pragma once
 
@@ -13,35 +13,38 @@
 
 struct block {
 	char *path; /* for people: "/boot/grub/grubenv", "ESP:/EFI/BOOT/grubenv" */
-	char *at;   /* where its file system is mounted; NULL: the EFI system partition */
-	char *name; /* below that */
-	char *text; /* len bytes as they are, and a NUL */
+	char *at;   /* mount point of its file system; NULL: the EFI system partition */
+	char *name; /* path below the mount point */
+	char *text; /* len bytes as read, and a NUL */
 	size_t len;
-	bool raucs; /* RAUC's configuration names it */
+	bool raucs; /* RAUC's configuration names this block */
 };
 
 struct blocks {
 	VEC(struct block) list;
-	char *trouble; /* one that is there can't be read: which and why; or NULL */
+	char *trouble; /* the name of a block that exists but can't be read, and why; or NULL */
 };
 
 /*
- * Adds the blocks below a directory that is the top of /boot (at: "/boot") or of the EFI system
- * partition (at: NULL). shown: its name for people. Symbolic links are not followed, because what
- * they lead to has a name of its own. Absent ones are no failure.
+ * Adds the blocks below the directory `top`, which is the top of /boot (at: "/boot") or of the EFI
+ * system partition (at: NULL). shown: the name of top for people. Symbolic links are skipped,
+ * because their targets are read under their own names. Absent blocks are skipped without an error.
  */
 void blocks_read(int top, const char *at, const char *shown, struct blocks *b);
-/* Adds the one that RAUC's configuration calls path: `name` below top, which is mounted at `at`. */
+/*
+ * Adds the block that RAUC's configuration calls `path`: `name` below top, which is mounted at
+ * `at`.
+ */
 void blocks_read_raucs(int top, const char *at, const char *name, const char *path,
 		       struct blocks *b);
 void block_free(struct block *b);
 void blocks_free(struct blocks *b);
 
-/* RAUC's system.conf: all are NULL where there is none. */
+/* RAUC's system.conf; all members are NULL if the file is absent. */
 struct rauc_conf {
 	char *path;
-	char *bootloader; /* "grub", "efi", ...; NULL: the file does not say */
-	char *grubenv;	  /* an absolute path; NULL: the file does not say */
+	char *bootloader; /* "grub", "efi", ...; NULL: the key is absent */
+	char *grubenv;	  /* an absolute path; NULL: the key is absent */
 };
 
 void rauc_conf_read(const struct root *root, struct rauc_conf *ret);

@@ -10,7 +10,7 @@
 #include "sys/read.h"
 
 #define VARIABLE "$" ENV_VAR_KARGS
-/* Not expanded by blscfg: whoever wrote it meant ours. */
+/* blscfg does not expand ${...}; treat it as our variable. */
 #define BRACED "${" ENV_VAR_KARGS "}"
 
 /* --- files ----------------------------------------------------------------------------------- */
@@ -43,7 +43,7 @@ void bls_read(int boot, struct bls_entries *ret)
 		return;
 	dir = fdopendir(fd);
 	while (dir && (e = readdir(dir)))
-		/* a link to nothing is no entry to GRUB either */
+		/* GRUB ignores a link to nothing, too */
 		if (bls_counts(e->d_name) && faccessat(fd, e->d_name, F_OK, 0) == 0)
 			strv_add(&names, e->d_name);
 	strv_sort(&names);
@@ -69,7 +69,7 @@ struct line {
 	const char *start; /* of the line, in the text */
 	const char *key, *value;
 	size_t key_len, value_len;
-	const char *next; /* what follows its newline */
+	const char *next; /* the byte after its newline */
 };
 
 static bool is_blank(char c)
@@ -85,7 +85,7 @@ static bool next_line(const char **p, struct line *l)
 
 		*l = (struct line){.start = *p, .next = *end ? end + 1 : end};
 		*p = l->next;
-		while (end > l->start && end[-1] == '\r') /* GRUB drops them all */
+		while (end > l->start && end[-1] == '\r') /* GRUB drops all of them */
 			end--;
 		for (l->key = l->start; l->key < end && is_blank(*l->key); l->key++)
 			;
@@ -136,7 +136,7 @@ static void words_free(struct words *l)
 }
 #define cleanup_words __attribute__((__cleanup__(words_free)))
 
-/* As kargs_split(), but in place, and with what stands behind a lone "--". */
+/* As kargs_split(), but in place, and with the words behind a lone "--". */
 static void split(const char *p, size_t len, struct words *ret)
 {
 	const char *end = p + len;
@@ -172,7 +172,7 @@ static bool same(const struct word *a, const struct word *b)
 	return a->len == b->len && memcmp(a->p, b->p, a->len) == 0;
 }
 
-/* Where the kernel stops to read: a lone "--", or the end. */
+/* The word at which the kernel stops reading: a lone "--", or the end. */
 static size_t kernel_end(const struct words *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -224,7 +224,7 @@ enum bls_state bls_judge(const char *text, const char *kernelopts)
 
 /* --- mending --------------------------------------------------------------------------------- */
 
-/* Takes the run of `ours` that begins at `at`, if it is there in one piece. */
+/* Takes the run of `ours` that begins at `at`, if it is there unbroken. */
 static bool take_run(struct words *l, size_t at, const struct words *ours)
 {
 	if (at + ours->n > l->n)
@@ -238,8 +238,8 @@ static bool take_run(struct words *l, size_t at, const struct words *ours)
 }
 
 /*
- * What slot X gave stands right before its marker; a word changed there leaves the others,
- * but not those of an earlier marker, at `from`.
+ * Takes the args of slot X, which stand right before its marker. A word changed there leaves the
+ * others. The words of an earlier marker, before `from`, are not touched.
  */
 static void take_before(struct words *l, size_t from, size_t marker, const struct words *ours)
 {
@@ -253,7 +253,7 @@ static void take_before(struct words *l, size_t from, size_t marker, const struc
 			}
 }
 
-/* ... and what a trial or a count adds, right behind theirs. */
+/* Takes the words that a trial or a count adds, which stand right behind their marker. */
 static void take_behind(struct words *l, size_t marker, const struct words *ours)
 {
 	if (take_run(l, marker + 1, ours))
@@ -285,7 +285,7 @@ static void take_slot(struct words *l, size_t from, size_t marker, const struct 
 	}
 }
 
-/* A trial's, or that of a boot that GRUB counted. */
+/* Takes the added words of a trial, or of a boot that GRUB counted. */
 static void take_added(struct words *l, size_t marker, const char *added)
 {
 	struct words ours cleanup_words = {0};
@@ -311,7 +311,10 @@ static void take_ours(struct words *l, const struct boot_env *env, bool *unknown
 			take_added(l, i, ENV_BEGUN_EXTRA);
 }
 
-/* Leaves the variable once, where the kernel reads it, if at all; true if it is left. */
+/*
+ * Removes all but one variable, where the kernel reads it, or all without keep; true if one is
+ * left.
+ */
 static bool keep_one_variable(struct words *l, bool keep)
 {
 	size_t end = kernel_end(l);
@@ -328,7 +331,7 @@ static bool keep_one_variable(struct words *l, bool keep)
 	return kept;
 }
 
-/* The words that stay, or those that go, with one blank between them. */
+/* Joins the words that stay, or those that go, with single blanks. */
 static void join(const struct words *l, bool gone, size_t add_at, struct str *ret)
 {
 	size_t len = ret->len;
@@ -344,7 +347,7 @@ static void join(const struct words *l, bool gone, size_t add_at, struct str *re
 
 struct mending {
 	const struct boot_env *env;
-	bool clear;  /* the variable is to go, too */
+	bool clear;  /* remove the variable, too */
 	bool brings; /* $kernelopts has the variable */
 	bool seen;   /* an options line */
 	bool changed, added, unknown;
@@ -356,7 +359,7 @@ static void copy(struct mending *m, const char *from, const char *to)
 	str_addn(&m->out, from, (size_t)(to - from));
 }
 
-/* What is put behind an open quote would be inside it. */
+/* Words added behind an open quote would be inside it. */
 static bool quote_is_open(const struct line *l)
 {
 	bool open = false;
@@ -394,7 +397,7 @@ static void mend_line(struct mending *m, const struct line *l)
 	if (any && m->taken.len)
 		str_add(&m->taken, " ");
 	join(&words, true, SIZE_MAX, &m->taken);
-	/* a line without a value would end the entry for GRUB */
+	/* GRUB would end the entry at a line without a value */
 	if (!stay && add_at == SIZE_MAX)
 		return;
 	copy(m, l->start, l->value);

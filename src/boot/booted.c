@@ -47,7 +47,7 @@ int booted_check(const struct root *root, struct err *err)
 	loader = loader_variable(root, "LoaderInfo");
 	stub = loader_variable(root, "StubInfo");
 	name = loader ? loader : "";
-	/* GRUB that starts a unified kernel image stays the one that was configured. */
+	/* A GRUB that starts a unified kernel image is still the configured GRUB. */
 	if (stub && !str_starts(name, "GRUB"))
 		return err_set(
 			err, -ENOENT,

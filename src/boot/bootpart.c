@@ -30,7 +30,7 @@ no_loader(struct bootpart *b, const char *fmt, ...)
 	b->loader_why = str_take(&why);
 }
 
-/* Whether that GRUB reads our file. */
+/* Checks whether that GRUB reads our file. */
 static void check_loader(const struct root *root, const struct grub_config *c, const char *esp_uuid,
 			 struct bootpart *b)
 {
@@ -56,7 +56,7 @@ static int make_directories(struct place *p, const char *dir, struct err *err)
 	return 0;
 }
 
-/* Opens the directory `dir` of a place as that of the env file. */
+/* Opens the directory `dir` of a place as the env file's directory. */
 static int take_directory(const struct root *root, struct place *p, const char *dir, bool write,
 			  struct bootpart *b, struct err *err)
 {
@@ -106,7 +106,7 @@ static int open_bios(const struct root *root, const struct fstab *t, bool write,
 	return take_directory(root, &boot, config.dir, write, b, err);
 }
 
-/* fstab's word, by place and, for /boot, by type; else what the partition table says. */
+/* Finds the ESP by fstab, by mount point and, for /boot, by type; else by the partition table. */
 static int place_esp(const struct root *root, const struct fstab *t, dev_t disk_of, bool write,
 		     struct place *p, struct err *err)
 {
@@ -153,7 +153,7 @@ static int boot_config(const struct root *root, const struct fstab *t, struct gr
 
 #define ESP_DIR "EFI/railhead"
 
-/* For people. */
+/* The ESP's mount point or name, for people. */
 static const char *esp_name(const struct place *esp)
 {
 	return esp->mounted ? esp->at : "ESP:";
@@ -165,9 +165,9 @@ static char *esp_path(const struct place *esp, const char *dir)
 }
 
 /*
- * An image that was baked before its grub.cfg was made, and an installation with an older snippet,
- * have their file one directory further up, where GRUB looks if there is none in the installation's
- * own. The first write takes it over.
+ * Images baked before their grub.cfg was made, and installations with an older snippet, have the
+ * file one directory further up, where GRUB looks if the installation's own directory has none. The
+ * first write takes that file over.
  */
 static bool has_env(int dirfd)
 {
@@ -215,7 +215,7 @@ static int open_efi(const struct root *root, const struct fstab *t, bool write, 
 	cleanup_free char *uuid = NULL, *installation = NULL, *dir = NULL;
 	struct err why = {0};
 	dev_t dev = 0;
-	/* /boot is closed again before the ESP is opened: they may be one. */
+	/* /boot is closed before the ESP is opened, because they may be the same. */
 	int r = boot_config(root, t, &config, &b->blocks, &dev, err);
 
 	if (r < 0)
@@ -223,7 +223,7 @@ static int open_efi(const struct root *root, const struct fstab *t, bool write, 
 	b->efi = true;
 	r = place_esp(root, t, dev, write, &esp, &why);
 	if (r == -ENOENT || r == -ENOTUNIQ) {
-		/* A unified kernel image from the network, say, needs no partition. */
+		/* For example, a unified kernel image from the network needs no partition. */
 		(void)booted_check(root, &why);
 		no_loader(b, "%s", why.text);
 		return 0;
@@ -235,7 +235,7 @@ static int open_efi(const struct root *root, const struct fstab *t, bool write, 
 		return -ELIBACC;
 	uuid = root->live && esp.device ? place_probe(esp.device, "UUID") : NULL;
 	grub_config_read_esp(esp.fd, esp_name(&esp), &config);
-	/* an EFI system partition at /boot was read as that */
+	/* an EFI system partition at /boot has been read as /boot */
 	if (!esp.mounted || !streq(esp.at, "/boot"))
 		blocks_read(esp.fd, NULL, esp_name(&esp), &b->blocks);
 	check_loader(root, &config, uuid, b);
@@ -246,9 +246,9 @@ static int open_efi(const struct root *root, const struct fstab *t, bool write, 
 	return r < 0 ? r : find_env(root, &esp, b, err);
 }
 
-/* --- the blocks of others -------------------------------------------------------------------- */
+/* --- other programs' blocks ------------------------------------------------------------------- */
 
-/* Where the file system of a file is mounted as fstab says; else the file's directory. */
+/* The mount point of a file's file system, as fstab lists it; else the file's directory. */
 static char *place_of(const struct fstab *t, const char *path)
 {
 	char *at = xstrdup(path), *slash;

@@ -13,7 +13,7 @@
 
 #define EFI_GLOBAL "8be4df61-93ca-11d2-aa0d-00e098032b8c"
 
-/* The first one that is found is named: each of them is reason enough. */
+/* Reports the first armed counter that is found, because any one is reason enough. */
 static void __attribute__((format(printf, 2, 3))) armed(struct counters *c, const char *fmt, ...)
 {
 	struct str text = {0};
@@ -72,7 +72,7 @@ static const struct var *find(const struct vars *v, const char *name)
 	return NULL;
 }
 
-/* GRUB does not tell a variable that is empty from one that is not set. */
+/* GRUB treats an empty variable as unset. */
 static const char *value(const struct vars *v, const char *name)
 {
 	const struct var *var = find(v, name);
@@ -80,8 +80,7 @@ static const char *value(const struct vars *v, const char *name)
 	return var ? var->value : "";
 }
 
-/* --- those that railhead keeps its hands off ---------------------------------------------------
- */
+/* --- counters that railhead does not touch ---------------------------------------------------- */
 
 static char *printable(const char *s)
 {
@@ -128,7 +127,7 @@ struct slot {
 };
 
 struct slots {
-	VEC(struct slot) list; /* in the order in which GRUB tries them */
+	VEC(struct slot) list; /* in the order of GRUB's attempts */
 	const struct slot *booted;
 };
 
@@ -140,7 +139,7 @@ static void slots_free(struct slots *s)
 }
 #define cleanup_slots __attribute__((__cleanup__(slots_free)))
 
-/* What the script sets before it loads the block: "0". */
+/* Empty counts, because the script sets "0" before it loads the block. */
 static bool is_flag(const char *v)
 {
 	return !*v || streq(v, "0") || streq(v, "1");
@@ -171,7 +170,7 @@ static void read_slots(const struct vars *v, const char *cmdline, struct slots *
 			ret->booted = &ret->list.v[i];
 }
 
-/* The slot that GRUB boots next once `again` has its attempt back; NULL: none. */
+/* The slot that GRUB boots next once the attempt of `again` is given back; NULL: none. */
 static const struct slot *next_slot(const struct slots *s, const struct slot *again)
 {
 	for (size_t i = 0; i < s->list.n; i++) {
@@ -184,8 +183,8 @@ static const struct slot *next_slot(const struct slots *s, const struct slot *ag
 }
 
 /*
- * Should the trial die, its slot counts as tried, and GRUB boots another one. Without any, the
- * script ends in its rescue entry, whatever arguments were good.
+ * If the trial dies, its slot counts as tried, and GRUB boots another slot. Without another slot
+ * the script ends in its rescue entry, even if there are good arguments.
  */
 static bool has_fallback(const struct slots *s)
 {
@@ -198,7 +197,10 @@ static bool has_fallback(const struct slots *s)
 	return false;
 }
 
-/* The place of "1" in the only line X_TRY=1; NULL: it is not as plain as that. */
+/*
+ * The place of "1" in the only line X_TRY=1; NULL: the line is missing, repeated or of another
+ * form.
+ */
 static const struct var *plain_try(const struct block *b, const struct vars *v, const char *name)
 {
 	const struct var *only = NULL;
@@ -276,7 +278,7 @@ static void judge_slots(struct block *b, const struct vars *v, const char *cmdli
 		give_back(b, v, s.booted, ret);
 }
 
-/* 0: absent or no number. *ret is the first of a list. */
+/* 0: absent or not a number. *ret is the first of a list. */
 static bool efi_number(const struct root *root, const char *name, unsigned int *ret)
 {
 	cleanup_free char *path = xasprintf("sys/firmware/efi/efivars/%s-" EFI_GLOBAL, name);
@@ -290,7 +292,10 @@ static bool efi_number(const struct root *root, const char *name, unsigned int *
 	return true;
 }
 
-/* The next boot comes back here if the firmware's own order begins with what it booted. */
+/*
+ * The next boot comes back here if the firmware's boot order begins with the entry that was booted
+ * now.
+ */
 static void judge_efi(const struct root *root, struct counters *ret)
 {
 	unsigned int next, current, first;
@@ -309,7 +314,7 @@ static void judge_efi(const struct root *root, struct counters *ret)
 		      current, first);
 }
 
-/* RAUC's own block, else the only one with an ORDER. */
+/* The block that RAUC's configuration names, else the only block with an ORDER. */
 static struct block *raucs_block(struct blocks *b, size_t *ret_n)
 {
 	struct block *found = NULL;
@@ -392,7 +397,7 @@ void counters_judge(const struct root *root, struct blocks *b, const char *cmdli
 	}
 	judge_assessment(root, ret);
 	judge_rauc(root, b, cmdline, ret);
-	/* Nothing is written where no reboot follows. */
+	/* A block is written only if a reboot follows. */
 	if (ret->armed)
 		ret->block = NULL;
 }

@@ -20,14 +20,15 @@ struct detector {
 	const char *file;
 	const char *trial;  /* its value in a trial */
 	const char *key;    /* another argument than sysctl.X that sets it; or NULL */
-	const char *word;   /* the value of that argument which means 1; NULL: the value itself */
-	const char *config; /* what the kernel was built with; or NULL */
+	const char *word;   /* the value of that argument that means 1; NULL: the value itself */
+	const char *config; /* the build option with the value; or NULL */
 	const char *plain;  /* the kernel's default */
 };
 
 /*
- * Admin guide of the kernel: kernel-parameters.txt, sysctl/kernel.rst; lib/Kconfig.debug. What
- * panics comes before the times, so that no shorter time is in force while a hang still panics.
+ * Admin guide of the kernel: kernel-parameters.txt, sysctl/kernel.rst; lib/Kconfig.debug. The
+ * switches that panic come before the times, so that no shorter time is in force while a hang still
+ * panics.
  */
 static const struct detector detectors[] = {
 	{PROC_SYS "kernel/hung_task_panic", "1", "hung_task_panic", NULL,
@@ -63,7 +64,7 @@ static bool profile_asks(const struct plan *plan, const struct detector *d)
 	return false;
 }
 
-/* Of a list such as nmi_watchdog=1,panic: "1" with the word, "0" with its contrary, or NULL. */
+/* From a list such as nmi_watchdog=1,panic: "1" for the word, "0" for its opposite, or NULL. */
 static const char *said_by_word(const char *value, const char *word)
 {
 	cleanup_free char *words = xstrdup(value), *contrary = xasprintf("no%s", word);
@@ -76,7 +77,7 @@ static const char *said_by_word(const char *value, const char *word)
 	return said;
 }
 
-/* "sysctl.kernel.panic", as fs/proc/proc_sysctl.c takes it: with slashes, too. */
+/* "sysctl.kernel.panic", as fs/proc/proc_sysctl.c reads it: slashes work, too. */
 static bool is_sysctl(const struct token *t, const char *path)
 {
 	cleanup_free char *name = xstrndup(t->name, t->name_len), *wanted = NULL;
@@ -90,7 +91,10 @@ static bool is_sysctl(const struct token *t, const char *path)
 	return streq(name, wanted);
 }
 
-/* What an argument that is not the trial's says of it; NULL: nothing. Caller frees. */
+/*
+ * The value that an argument of the line, other than the trial's, gives to d; NULL: none. Caller
+ * frees.
+ */
 static char *said_by_word_of_line(const struct detector *d, const char *text)
 {
 	struct token t = token_of(text);
@@ -117,7 +121,7 @@ static char *said_on_line(const struct detector *d, const struct kargs *line)
 	return NULL;
 }
 
-/* "CONFIG_X=y", "CONFIG_X=120"; kernels up to 5.18 have the number of a switch in CONFIG_X_VALUE.
+/* "CONFIG_X=y", "CONFIG_X=120"; kernels up to 5.18 put the number of a switch into CONFIG_X_VALUE.
  */
 static char *built_in(const char *config, const char *name)
 {
@@ -138,7 +142,7 @@ static char *built_in(const char *config, const char *name)
 	return NULL;
 }
 
-/* "" where it lies nowhere. Caller frees. */
+/* "" if there is no config. Caller frees. */
 static char *read_config(const struct root *root)
 {
 	static const char *const places[][2] = {
@@ -160,7 +164,7 @@ static char *read_config(const struct root *root)
 	return xstrdup("");
 }
 
-/* config: read by the first that needs it, which the caller frees. */
+/* config: read by the first call that needs it. The caller frees it. */
 static int set_back(const struct root *root, const struct detector *d, const struct kargs *line,
 		    char **config, struct err *err)
 {
@@ -175,7 +179,7 @@ static int set_back(const struct root *root, const struct detector *d, const str
 	return streq(back, d->trial) ? 0 : machine_write_attr(root, d->file, back, err);
 }
 
-/* Something else may have set it since, or wants what the trial wanted. */
+/* False if another program has changed the value since, or gives the same value as the trial. */
 static bool is_the_trials(const struct root *root, const struct detector *d,
 			  const struct plan *plan)
 {
@@ -189,7 +193,7 @@ static bool is_the_trials(const struct root *root, const struct detector *d,
 	return !line;
 }
 
-/* name: of one alone, or NULL. */
+/* name: the only setting to set back; NULL: all. */
 static int set_back_those(const struct root *root, const char *cmdline, const struct plan *plan,
 			  const char *name, struct err *err)
 {

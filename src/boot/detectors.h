@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's own detectors of hangs, which a trial of kernel arguments makes panic
- * (ENV_TRIAL_EXTRA). A trial that is kept is the node's boot for months, and a hang of its
- * workload is no reason to panic: so they are set back once the trial is over.
+ * The kernel's own hang detectors, which a trial of kernel arguments turns into panics
+ * (ENV_TRIAL_EXTRA). The boot of a trial that succeeds goes on for months, and a hang of its
+ * workload must not panic the node, so the settings are set back once the trial is over.
  */
 #pragma once
 
@@ -11,13 +11,13 @@
 #include "sys/root.h"
 
 /*
- * Sets back each setting that still has the trial's value and that neither the plan, nor a file of
- * sysctl.d(5), nor another argument of the command line gives that value: to what the argument
- * says, or to what the kernel was built with (/boot/config-RELEASE, /lib/modules/RELEASE/config),
- * or to the kernel's default. plan: the profile's, or NULL if there is none. A setting that this
- * kernel lacks is passed over. 0, or the first error, after all of them were tried.
+ * Sets back each setting that still has the trial's value, unless the plan, a file of sysctl.d(5)
+ * or another argument of the command line gives that value. The new value comes from the argument,
+ * else from the kernel's build configuration (/boot/config-RELEASE, /lib/modules/RELEASE/config),
+ * else from the kernel's default. plan: the profile's, or NULL. Settings that this kernel lacks are
+ * skipped. Tries all settings; returns 0, or the first error.
  */
 int detectors_set_back(const struct root *root, const char *cmdline, const struct plan *plan,
 		       struct err *err);
-/* The same of the one setting that a boot which GRUB counts has (ENV_BEGUN_EXTRA). */
+/* The same for the single setting of a boot that GRUB counts (ENV_BEGUN_EXTRA). */
 int detectors_set_panic_back(const struct root *root, const char *cmdline, struct err *err);

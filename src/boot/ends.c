@@ -10,7 +10,7 @@
 static const struct {
 	enum env_end end;
 	const char *name;
-	const char *text;	/* what became of it */
+	const char *text;	/* how the trial ended */
 	const char *one, *more; /* "one ...", "both ..." */
 } ends_known[] = {
 	{ENV_END_PANIC, "panic", "the kernel panicked", "panicked", "panicked"},
@@ -52,7 +52,7 @@ const char *end_name(char end)
 	return ends_known[index_of(end)].name;
 }
 
-/* The capital at the end, or NULL. */
+/* The letter of the open trial, a capital at the end; or NULL. */
 static const char *open_letter(const char *ends)
 {
 	size_t len = strlen(ends);
@@ -101,7 +101,7 @@ void ends_drop(char *ends)
 		ends[open - ends] = '\0';
 }
 
-/* --- what follows ------------------------------------------------------------------------ */
+/* --- evaluating ------------------------------------------------------------------------------- */
 
 char ends_last(const char *ends)
 {

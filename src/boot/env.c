@@ -25,10 +25,10 @@ static const struct {
 #undef X
 };
 
-/* The selectors and the state are written as one piece: they lie in one sector. */
+/* The selectors and the state are written as one piece, because they lie in one sector. */
 #define HEAD_OFFSET (fields[ENV_F_GOOD].offset)
 #define HEAD_LEN (fields[ENV_F_REFUSED].offset + fields[ENV_F_REFUSED].width - HEAD_OFFSET)
-/* The count, the copy of the head's values and what no decision but forgiveness needs. */
+/* The count, the copy of the head's values, and fields that only forgiveness decides by. */
 #define COUNT_OFFSET (fields[ENV_F_BEGUN].offset - strlen(ENV_VAR_BEGUN "="))
 #define LAST_LEN (fields[ENV_F_HEALTHY].offset + fields[ENV_F_HEALTHY].width + 1 - COUNT_OFFSET)
 #define SUM_LEN (fields[ENV_F_BOOT].width - ENV_BOOT_LEN)
@@ -112,7 +112,7 @@ static char result_of(const struct boot_env *env)
 						    : ENV_NONE;
 }
 
-/* As wide as ENV_REFUSED_MAX entries at most: times have ten digits until 2286. */
+/* Fits ENV_REFUSED_MAX entries at most, because times have ten digits until 2286. */
 static void put_refused(char *buf, const struct boot_env *env)
 {
 	cleanup_str struct str text = {0};
@@ -127,7 +127,7 @@ static void put_refused(char *buf, const struct boot_env *env)
 	put(buf, ENV_F_REFUSED, text.s);
 }
 
-/* All that is the same in each file; the values stay. */
+/* Writes all bytes that are the same in each file; the values stay. */
 static void frame(char buf[ENV_SIZE])
 {
 	char values[ENV_SIZE];
@@ -145,7 +145,7 @@ static void frame(char buf[ENV_SIZE])
 	}
 }
 
-/* The values in the first sector, but the one that GRUB writes. */
+/* The values of the first sector, without the one that GRUB writes. */
 static bool is_copied(enum env_field f)
 {
 	return f <= ENV_F_REFUSED && f != ENV_F_TRY;
@@ -171,7 +171,7 @@ static bool adds_up(const char *buf)
 	return memcmp(buf + SUM_OFFSET, sum, SUM_LEN) == 0;
 }
 
-/* From the values to their copy, or back. */
+/* Copies the values to their copy, or back. */
 static void copy_values(char *buf, bool back)
 {
 	char *copy = buf + fields[ENV_F_COPY].offset;
@@ -250,7 +250,7 @@ static int get_number(const char *buf, enum env_field f, int64_t *ret, struct er
 	return 0;
 }
 
-/* GRUB and the kernel would read these characters as something else. */
+/* Rejects characters that GRUB or the kernel would interpret. */
 static int get_words(const char *buf, enum env_field f, char *ret, struct err *err)
 {
 	get(buf, f, ret);
@@ -293,7 +293,7 @@ static int get_refused(const char *buf, struct boot_env *env, struct err *err)
 	return 0;
 }
 
-/* Without the sum behind it. */
+/* Reads the boot id without the sum behind it. */
 static int get_boot(const char *buf, struct boot_env *env, struct err *err)
 {
 	char text[64];
@@ -345,7 +345,7 @@ static int parse_selectors(const char *buf, struct boot_env *env, struct err *er
 	return 0;
 }
 
-/* What is in no sum, and what nobody can have written, is as if it were not there. */
+/* These fields are in no sum, so an impossible value counts as absent. */
 static void parse_counters(const char *buf, struct boot_env *env)
 {
 	int64_t healthy;
@@ -364,8 +364,8 @@ static void parse_counters(const char *buf, struct boot_env *env)
 }
 
 /*
- * GRUB gives the kernel whatever a slot that boots holds, and it is looked for on that line: such a
- * slot is read as it is, but for characters that GRUB reads as something else.
+ * GRUB passes any text of a slot that boots to the kernel, and the text is compared with the
+ * kernel's line: such a slot is read unchanged, except for characters that GRUB interprets.
  */
 static void parse_slot(const char *buf, char slot, struct boot_env *env)
 {
@@ -422,7 +422,7 @@ int env_parse(const char *buf, size_t len, struct boot_env *ret, struct err *err
 	parse_slot(text, 'a', &env);
 	parse_slot(text, 'b', &env);
 	*ret = env;
-	/* What is meant is known; now every byte must be where it belongs. */
+	/* The meaning is known; now every byte must be in its place. */
 	env_render(&env, text);
 	return differs(buf, text, err);
 }
@@ -489,7 +489,7 @@ int env_write(int dirfd, const struct env_plan *plan, struct err *err)
 
 /* --- plans -------------------------------------------------------------------------- */
 
-/* Appends the bytes in which plan->after differs from before, of one piece of the file. */
+/* Appends the bytes of one piece of the file in which plan->after differs from the file before. */
 static void step(struct env_plan *plan, size_t offset, size_t len)
 {
 	struct env_write *w = &plan->step[plan->n];
@@ -502,7 +502,7 @@ static void step(struct env_plan *plan, size_t offset, size_t len)
 	plan->n++;
 }
 
-/* The selectors and the state as plan->after has them now. */
+/* Writes the selectors and the state of plan->after. */
 static void step_head_alone(struct env_plan *plan, const struct boot_id *id)
 {
 	set_writer(&plan->after, id);
@@ -527,15 +527,15 @@ static void step_slot(struct env_plan *plan, char slot, const char *line)
 }
 
 /*
- * GRUB is to count boots while it may have args to leave out: those of the good slot, and those of
- * the other one, which one bad byte makes good.
+ * GRUB must count boots while there may be args to leave out: those of the good slot, and those of
+ * the other slot, because one bad byte can make that slot good.
  */
 static char count_for(const struct boot_env *env, bool counts)
 {
 	return counts && (*env->slot[0] || *env->slot[1]) ? '0' : ENV_NONE;
 }
 
-/* The count alone. */
+/* Writes the count alone. */
 static void step_count(struct env_plan *plan, char begun)
 {
 	if (plan->after.begun == begun)
@@ -544,7 +544,7 @@ static void step_count(struct env_plan *plan, char begun)
 	step(plan, COUNT_OFFSET, strlen(ENV_VAR_BEGUN "=") + 1);
 }
 
-/* Where none are good the earlier args are of no use, and boots need no count. */
+/* Without good args the earlier args are of no use, and boots need no count. */
 static void step_good(struct env_plan *plan, char slot, bool counts, const struct boot_id *id)
 {
 	plan->after.good = slot;
@@ -556,7 +556,7 @@ static void step_good(struct env_plan *plan, char slot, bool counts, const struc
 	step(plan, COUNT_OFFSET, LAST_LEN);
 }
 
-/* Nothing armed may be written to. */
+/* A slot that is armed must not be written. */
 static void step_disarm(struct env_plan *plan, const struct boot_id *id)
 {
 	if (env_slot_index(plan->after.try_) < 0)
@@ -566,7 +566,7 @@ static void step_disarm(struct env_plan *plan, const struct boot_id *id)
 	step_head(plan, id);
 }
 
-/* A clean state that speaks of the args `line` on the kernel of this boot. */
+/* Resets the state to the args `line` on the kernel of this boot. */
 static void speak_of(struct boot_env *e, unsigned int deaths, const char *line,
 		     const struct boot_id *id)
 {
@@ -617,7 +617,7 @@ const struct env_refused *env_refused(const struct boot_env *env, const struct k
 	return refused_as(env, hash, kernel);
 }
 
-/* Takes the args that the state speaks of off the list. */
+/* Removes the args of the state from the list of rejected args. */
 static void forgive(struct boot_env *e)
 {
 	size_t n = 0;
@@ -630,7 +630,7 @@ static void forgive(struct boot_env *e)
 	e->state.n_refused = n;
 }
 
-/* Puts the args that the state speaks of on the list; the oldest entry makes room. */
+/* Puts the args of the state on the list of rejected args; the oldest entry makes room. */
 static void refuse(struct boot_env *e, unsigned int deaths)
 {
 	struct env_refused *list = e->state.refused, *last;
@@ -652,7 +652,7 @@ static void begin(struct env_plan *plan, const struct boot_env *env)
 	plan->after = *env;
 }
 
-/* The args into the slot not in use, and a clean state that speaks of them. */
+/* Writes the args into the slot not in use, and resets the state to them. */
 static int fill_free_slot(const struct boot_env *env, const struct kargs *args, unsigned int deaths,
 			  bool counts, const struct boot_id *id, struct env_plan *ret,
 			  struct err *err)
@@ -666,7 +666,7 @@ static int fill_free_slot(const struct boot_env *env, const struct kargs *args, 
 	step_disarm(ret, id);
 	if (env->good == ENV_NONE)
 		step_slot(ret, 'b', "");
-	/* First: no args may boot for good before their boots are counted. */
+	/* The count comes first, because no args may boot for good uncounted. */
 	if (*line && counts)
 		step_count(ret, '0');
 	step_slot(ret, env_free_slot(env), line);
@@ -685,13 +685,12 @@ static int arm(const struct boot_env *env, const struct kargs *args, unsigned in
 		forgive(&ret->after);
 	else
 		ret->after.healthy = 0;
-	/* One that died in between, or was given back, has decided nothing. */
+	/* A second trial that died, or whose attempt was given back, has decided nothing. */
 	if ((deaths || ends_give_back(env->ends)) && env->state.look == ENV_LOOK_SECOND &&
 	    streq(env->state.hash, ret->after.state.hash) &&
 	    streq(env->state.kernel, ret->after.state.kernel))
 		ret->after.state.look = ENV_LOOK_SECOND;
-	/* Args that were refused, or of which some trials died, are tried from the beginning again.
-	 */
+	/* Args that were rejected, or of which some trials died, start again from the beginning. */
 	if (deaths < env->state.deaths || ret->after.state.n_refused < env->state.n_refused)
 		*ret->after.ends = '\0';
 	if (env->try_ == ENV_TAKEN)
@@ -699,7 +698,10 @@ static int arm(const struct boot_env *env, const struct kargs *args, unsigned in
 	ends_drop(ret->after.ends);
 	ends_open(ret->after.ends);
 	ret->after.try_ = env_free_slot(env);
-	/* After a reset: a mark must tell, also once the trial died, that GRUB reads. */
+	/*
+	 * After a reset a slot must be good, so that a mark shows that GRUB reads, even if the
+	 * trial dies.
+	 */
 	if (ret->after.good == ENV_NONE)
 		ret->after.good = ret->after.try_ == 'a' ? 'b' : 'a';
 	/* This boot ends in a reboot by railhead, before stage early: it is not lost. */
@@ -759,7 +761,7 @@ void env_plan_commit(const struct boot_env *env, char slot, const struct boot_id
 void env_plan_arrived(const struct boot_env *env, bool counts, bool in_root, struct env_plan *ret)
 {
 	begin(ret, env);
-	/* Before: only so that GRUB counts at all. */
+	/* Before stage early, write only so that GRUB counts at all. */
 	if (in_root || env->begun == ENV_NONE)
 		step_count(ret, count_for(env, counts));
 }
@@ -768,7 +770,9 @@ void env_plan_left_out(const struct boot_env *env, const struct boot_id *id, str
 {
 	char left_out = env->good, empty = env_free_slot(env);
 
-	/* A trial of others that died before those boots is not written down yet: once is enough.
+	/*
+	 * A trial of other args may have died before those boots, and is not written down yet. One
+	 * death rejects them.
 	 */
 	env_plan_died(env, 1, id, ret);
 	if (env_slot_index(left_out) < 0)
@@ -802,7 +806,7 @@ void env_plan_died(const struct boot_env *env, unsigned int most, const struct b
 	if (env->try_ != ENV_TAKEN)
 		return;
 	e->try_ = ENV_NONE;
-	/* Of no args, where others wrote that GRUB took one. */
+	/* Without a hash there are no args: another program wrote that GRUB took a trial. */
 	if (*e->state.hash && !ends_give_back(env->ends) && (++e->state.deaths >= most || again))
 		refuse(e, e->state.deaths + (again ? again->deaths : 0));
 	ends_settle(e->ends);
@@ -816,7 +820,7 @@ void env_plan_ended(const struct boot_env *env, enum env_end end, struct env_pla
 		step(ret, fields[ENV_F_ENDS].offset, fields[ENV_F_ENDS].width);
 }
 
-/* The trial came to its verdict. */
+/* The trial failed at its verdict. */
 static void lose(struct boot_env *e)
 {
 	ends_note(e->ends, ENV_END_LOST);
@@ -854,7 +858,7 @@ void env_plan_mend(const char *buf, const struct boot_env *env, const struct boo
 
 	begin(ret, env);
 	set_writer(&ret->after, id);
-	/* A count that others changed: GRUB counted, and does so from here on. */
+	/* Another program changed the count: GRUB counted, and counts again from here on. */
 	if (env->begun == ENV_NONE && buf[fields[ENV_F_BEGUN].offset] != ENV_NONE)
 		ret->after.begun = count_for(env, true);
 	env_render(&ret->after, text);

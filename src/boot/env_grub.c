@@ -16,7 +16,8 @@ bool env_grub_loads(const char *buf, size_t len)
 
 /* --- grub_envblk_iterate ------------------------------------------------------------- */
 
-/* Where the line feed stands; len or len + 1 if there is none, as a backslash may be last. */
+/* The position of the line feed; len or len + 1 if there is none, because a backslash may be last.
+ */
 static size_t line_end(const char *buf, size_t len, size_t pos)
 {
 	while (pos < len && buf[pos] != '\n')
@@ -62,7 +63,7 @@ void env_grub_each(char *buf, size_t len,
 
 /* --- grub_envblk_set ----------------------------------------------------------------- */
 
-/* Behind the last byte that is no '#'; the signature ends in one. */
+/* The position behind the last byte that is not '#'; the signature ends in one. */
 static size_t used(const char *buf, size_t len)
 {
 	while (buf[len - 1] == '#')
@@ -70,7 +71,7 @@ static size_t used(const char *buf, size_t len)
 	return len;
 }
 
-/* Replaces the value of `old` bytes at pos by one byte; what follows moves. */
+/* Replaces the value of `old` bytes at pos by one byte; the bytes behind it move. */
 static bool replace(char *buf, size_t len, size_t pos, size_t old, char value)
 {
 	size_t space = used(buf, len);
@@ -98,7 +99,7 @@ static bool append(char *buf, size_t len, const char *line)
 	return true;
 }
 
-/* save_env: false, and buf as it was, if GRUB refuses the file. */
+/* As save_env: false, and buf is unchanged, if GRUB rejects the file. */
 static bool save(char *buf, size_t len, const char *name, char value)
 {
 	cleanup_free char *line = xasprintf("%s=%c\n", name, value);
@@ -106,7 +107,7 @@ static bool save(char *buf, size_t len, const char *name, char value)
 
 	if (buf[space - 1] != '\n')
 		return false;
-	/* Any line that begins so, wherever the reader would see a name begin. */
+	/* GRUB takes any line that begins so, even where the reader sees no name. */
 	for (size_t pos = SIGNATURE_LEN; pos + n < space; pos = line_end(buf, len, pos) + 1)
 		if (memcmp(buf + pos, line, n) == 0)
 			return replace(buf, len, pos + n, line_end(buf, len, pos + n) - (pos + n),
@@ -127,7 +128,7 @@ static const char *const names[ENV_F_COUNT] = {
 #undef X
 };
 
-/* A copy of the file, and the values in it; "" for those that it does not set. */
+/* A copy of the file, and the values in it; "" for variables that it does not set. */
 struct vars {
 	char *text;
 	const char *value[ENV_F_COUNT];
@@ -161,7 +162,7 @@ static char slot_of(const char *selector)
 	return streq(selector, "a") || streq(selector, "b") ? *selector : ENV_NONE;
 }
 
-/* Whether the file, written by save_env, says that the trial is taken. */
+/* Whether save_env can write that the trial is taken; changes buf. */
 static bool disarm(char *buf, size_t len)
 {
 	const char taken[] = {ENV_TAKEN, '\0'};
@@ -176,7 +177,8 @@ static bool disarm(char *buf, size_t len)
 	return r;
 }
 
-/* Appends the words of s, cut at the size of line; what grub_isspace() takes parts them. */
+/* Appends the words of s, cut at the size of line; the characters of grub_isspace() separate words.
+ */
 static void add_words(char *line, const char *s)
 {
 	static const char blanks[] = " \t\r\n";
@@ -197,7 +199,10 @@ static void add_mark(char *line, const char *mark, const char *before, char slot
 	add_words(line, word);
 }
 
-/* What follows a count; '\0': none is kept. What is neither counts as 0: others changed it. */
+/*
+ * The count after this one; '\0': GRUB keeps no count. A value that is neither a count nor '-'
+ * counts as 0, because another program changed it.
+ */
 static char count_after(const char *begun)
 {
 	static const char after[] = {'1', '2', '3', '2'};
@@ -207,7 +212,7 @@ static char count_after(const char *begun)
 	return strlen(begun) == 1 && *begun >= '0' && *begun <= '3' ? after[*begun - '0'] : '1';
 }
 
-/* A boot with the good slot begins. */
+/* Counts the start of a boot with the good slot. */
 static void count_boot(char *buf, size_t len, const struct vars *v, bool can_save,
 		       struct env_grub *ret)
 {

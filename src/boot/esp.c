@@ -33,7 +33,10 @@ char *device_of(const char *source)
 	blkid_cache cache = NULL;
 	char *dev;
 
-	/* libblkid's cache file is neither read nor written: it may name what is gone. */
+	/*
+	 * libblkid's cache file is neither read nor written, because it may list devices that are
+	 * gone.
+	 */
 	if (!lib || lib->blkid_get_cache(&cache, "/dev/null") != 0)
 		return NULL;
 	dev = lib->blkid_evaluate_spec(source, &cache);
@@ -44,7 +47,7 @@ char *device_of(const char *source)
 	return NULL;
 }
 
-/* --- the loader's word ---------------------------------------------------------------- */
+/* --- the partition that the loader names ------------------------------------------------------ */
 
 static char *loader_partition(const struct root *root)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The EFI system partition that this machine boots from, found without fstab: the one that
- * the boot loader names (LoaderDevicePartUUID, https://systemd.io/BOOT_LOADER_INTERFACE),
- * or the only ESP, else the only XBOOTLDR partition, of the disks that hold a given file
- * system. A partition of another disk is never taken: it may be an installer's stick.
+ * The EFI system partition that this machine boots from, found without fstab: the partition that
+ * the boot loader names (LoaderDevicePartUUID, https://systemd.io/BOOT_LOADER_INTERFACE), or the
+ * only ESP, else the only XBOOTLDR partition, of the disks that hold a given file system.
+ * Partitions of other disks are never used, because the disk may be an installer's stick.
  */
 #pragma once
 
@@ -14,16 +14,19 @@
 #include "sys/root.h"
 
 /*
- * "/dev/sda1", which the caller frees; -ENOENT if there is none, -ENOTUNIQ if it can't be
- * told which one, with the remedy.
+ * "/dev/sda1"; the caller frees it. -ENOENT if there is no such partition, -ENOTUNIQ if several
+ * qualify; both with the remedy.
  */
 int esp_find(const struct root *root, dev_t fs, char **ret, struct err *err);
 
-/* The directories of EFI on such a partition, opened at top, in order. */
+/*
+ * The names of the directories below EFI on an EFI system partition, whose root is open as top;
+ * sorted.
+ */
 void esp_vendors(int top, struct strv *ret);
 
 /*
- * The block device that fstab's first field names (LABEL=, UUID=, PARTLABEL=, PARTUUID= or
- * a path): by udev's links, else by a scan. NULL if there is none now. Caller frees.
+ * The block device that fstab's first field names (LABEL=, UUID=, PARTLABEL=, PARTUUID= or a path),
+ * looked up by udev's links, else by a scan. NULL if it does not exist now. Caller frees.
  */
 char *device_of(const char *source);

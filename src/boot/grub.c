@@ -47,7 +47,10 @@ static bool line_has(const char *line, size_t len, const char *text)
 	return memmem(line, len, text, strlen(text)) != NULL;
 }
 
-/* $NAME or ${NAME}, as GRUB's script reads it: names are as long as they can be, '\' hides. */
+/*
+ * Finds $NAME or ${NAME} as GRUB's script reads it: names are as long as possible, '\' hides the
+ * '$'.
+ */
 static bool has_variable(const char *line, size_t len, const char *name)
 {
 	const char *end = line + len, *p = line;
@@ -75,7 +78,7 @@ static bool is_linux(const char *line, size_t len)
 struct cfg_facts {
 	bool loads, exports, blscfg, on_line, uuid;
 	bool defaults;	   /* it sets a default entry */
-	bool saved;	   /* ... to what grubenv says */
+	bool saved;	   /* ... to the entry that grubenv names */
 	bool default_opts; /* $default_kernelopts has the variable */
 	unsigned int flat; /* number of a `linux` line with our arguments as text */
 };
@@ -140,7 +143,10 @@ static char *env_value(const char *env, const char *name)
 	return NULL;
 }
 
-/* What the first line that begins with `set` ("set x=") gives the variable; NULL if none does. */
+/*
+ * The value that the first line beginning with `set` ("set x=") gives the variable; NULL if there
+ * is none.
+ */
 static char *set_value(const char *cfg, const char *set)
 {
 	const char *line;
@@ -180,8 +186,8 @@ char *grub_installation(const struct grub_config *c)
 }
 
 /*
- * The entry that boots next, if grubenv names it as Fedora's and RHEL's tools do: by its
- * file. A number or a title is not looked up: NULL, as when nothing is named.
+ * The entry that boots next, if grubenv names it by its file, as Fedora's and RHEL's tools do.
+ * Numbers and titles are not looked up: NULL, as when grubenv names no entry.
  */
 static const struct bls_entry *default_entry(const struct grub_config *c, const struct cfg_facts *f)
 {
@@ -338,7 +344,7 @@ bool grub_reads(const char *fstype)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* "grub" or "grub2" below /boot, whichever has a grub.cfg; NULL if neither. */
+/* "grub" or "grub2" below /boot, the first that has a grub.cfg; NULL if neither has one. */
 static const char *grub_dir(int boot)
 {
 	if (faccessat(boot, "grub/grub.cfg", F_OK, 0) == 0)
@@ -373,7 +379,7 @@ void grub_config_read(int boot, struct grub_config *ret)
 	bls_read(boot, &ret->entries);
 }
 
-/* What only leads GRUB to the real one, and has no entry of its own; or is empty. */
+/* An empty file, or a file without entries that only leads GRUB to the real one. */
 static bool is_stub(const char *cfg)
 {
 	const char *line;
@@ -389,7 +395,7 @@ static bool is_stub(const char *cfg)
 	return leads;
 }
 
-/* Takes EFI/VENDOR/grub.cfg, unless it is a stub; false if another one was taken before. */
+/* Takes EFI/VENDOR/grub.cfg, unless it is a stub; false if a different one was taken before. */
 static bool take_vendor(int esp, const char *vendor, struct grub_config *c, char **name)
 {
 	cleanup_free char *path = xasprintf("EFI/%s/grub.cfg", vendor);

@@ -47,7 +47,7 @@ char *health_render(const struct health *h)
 		 h->kernel, h->args, h->refused ? "yes" : "no");
 	for (size_t i = 0; i < h->failed.n; i++)
 		str_addf(&text, "failed %s\n", h->failed.v[i]);
-	/* A file that was cut short has no such line, or another number. */
+	/* A file that was cut short lacks this line, or its number differs. */
 	str_addf(&text, "end %zu\n", h->failed.n);
 	return str_take(&text);
 }
@@ -108,7 +108,7 @@ int health_parse(const char *text, struct health *ret)
 	return -EBADMSG;
 }
 
-/* --- what is kept ---------------------------------------------------------------------------- */
+/* --- the kept records ------------------------------------------------------------------------- */
 
 int health_keep(const struct root *root, enum health_of which, const struct health *h,
 		struct err *err)

@@ -27,7 +27,7 @@ int karg_format_parse(const char *name, enum karg_format *ret)
 	return i < 0 ? -EINVAL : 0;
 }
 
-/* A comment line of TOML, of ini files and of the shell; nothing in it can end it. */
+/* Adds a comment line of TOML, of ini files and of the shell; no text in it can end the comment. */
 static void add_heading(struct str *out, const struct karg_heading *h)
 {
 	size_t from = out->len;
@@ -49,7 +49,7 @@ static void add_line(struct str *out, const struct kargs *l)
 
 /* --- bootc --------------------------------------------------------------------------------- */
 
-/* A basic string of TOML 1.0. */
+/* Adds a basic string of TOML 1.0. */
 static void add_toml(struct str *out, const char *text)
 {
 	str_add(out, "\"");
@@ -79,7 +79,7 @@ static int add_bootc(struct str *out, const struct kargs *l, const struct karg_h
 {
 	(void)err;
 	add_heading(out, h);
-	/* An upgrade takes old arguments away one by one and adds new ones at the end. */
+	/* A bootc upgrade removes old arguments one by one and adds new ones at the end. */
 	if (count_named(l, "hugepagesz") > 1)
 		str_add(out, "# Pages of more than one size: install anew where their counts "
 			     "change, a bootc upgrade\n# would part a count from its size.\n");
@@ -99,7 +99,10 @@ static int add_bootc(struct str *out, const struct kargs *l, const struct karg_h
 
 /* --- ukify --------------------------------------------------------------------------------- */
 
-/* ukify reads it with Python's configparser: no quotes, no escapes, " #" begins a comment. */
+/*
+ * ukify reads the file with Python's configparser: no quotes, no escapes, and " #" begins a
+ * comment.
+ */
 static int add_uki(struct str *out, const struct kargs *l, const struct karg_heading *h,
 		   struct err *err)
 {
@@ -128,9 +131,9 @@ static int add_uki(struct str *out, const struct kargs *l, const struct karg_hea
 #define BY_HAND "use --format=line and edit /etc/kernel/cmdline and the boot entries"
 
 /*
- * Since 8.40-22 (2018) grubby takes away all that the line has of each key given, then adds
- * what was given at the end, repeated keys too, in their order: pairs of hugepagesz= and
- * hugepages= stay pairs. What the image itself had of such a key is gone then.
+ * Since 8.40-22 (2018) grubby removes all arguments of each given key from the line, then adds the
+ * given arguments at the end in their order, repeated keys too: pairs of hugepagesz= and hugepages=
+ * stay pairs. The image's own arguments of such a key are then gone.
  */
 static int grubby_may(const struct karg *k, struct err *err)
 {
@@ -141,21 +144,21 @@ static int grubby_may(const struct karg *k, struct err *err)
 			       "%s: each %.*s= counts by itself, and grubby would take away those "
 			       "that the image has; " BY_HAND,
 			       k->text, (int)t.name_len, t.name);
-	/* it is the pattern of a sed command that the name becomes */
+	/* the name becomes the pattern of a sed command */
 	for (size_t i = 0; i < t.name_len; i++)
 		if (!isalnum((unsigned char)t.name[i]) && !strchr("_-.,:@", t.name[i]))
 			return err_set(
 				err, -EINVAL,
 				"%s: grubby would read %c in the name as a pattern; " BY_HAND,
 				k->text, t.name[i]);
-	/* its replacement that the value becomes; then it is in quotes that a shell reads */
+	/* the value becomes its replacement, and then stands in quotes that a shell reads */
 	if (strpbrk(k->text, "&\\\"'$`"))
 		return err_set(err, -EINVAL, "%s: grubby would not keep its %c; " BY_HAND, k->text,
 			       *strpbrk(k->text, "&\\\"'$`"));
 	return 0;
 }
 
-/* Of a list the image may have items that ours do not repeat. */
+/* The image's list may have items that our list does not repeat. */
 static void add_replaced(struct str *out, const struct kargs *l)
 {
 	bool any = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kernel arguments as the tools read them that build images. Pure, no I/O. Each format keeps
- * every argument, repeated ones too, in their order; where a tool would not, it is refused.
+ * Kernel arguments in the formats of the tools that build images. Pure, no I/O. Each format keeps
+ * every argument in order, repeated ones too; arguments that a tool would not keep are rejected.
  */
 #pragma once
 
@@ -18,19 +18,19 @@ enum karg_format {
 
 /* "line, bootc, uki, grubby" */
 extern const char karg_format_names[];
-/* -EINVAL if it is none of them. */
+/* -EINVAL: no format has that name. */
 int karg_format_parse(const char *name, enum karg_format *ret);
 
-/* What they are of: for a comment, and for tools that ask. */
+/* The source of the arguments: for a comment, and for tools that ask. */
 struct karg_heading {
 	const char *name, *version; /* of the profile; version may be "" */
-	const char *arch;	    /* as uname -m and bootc say it; NULL: any */
+	const char *arch;	    /* in the spelling of uname -m and bootc; NULL: any */
 };
 
 /*
- * Appends the whole text, each line with its newline. -EINVAL, and nothing appended, if the
- * format's tool would not bring the arguments to the kernel as they are; err then names the
- * argument, the reason and the remedy.
+ * Appends the whole text, each line with its newline. -EINVAL, and nothing is appended, if the
+ * format's tool would not bring the arguments unchanged to the kernel; err then names the argument,
+ * the reason and the remedy.
  */
 int kargs_format(const struct kargs *l, enum karg_format format, const struct karg_heading *h,
 		 struct str *ret, struct err *err);

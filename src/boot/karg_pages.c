@@ -13,7 +13,7 @@ void pages_free(struct pages *p)
 		free(p->of[i].count);
 	free(p->def_count);
 }
-/* memparse() for the sizes that there are; 0 for what is none. */
+/* As memparse(), for the sizes that exist; 0 for other text. */
 static uint64_t page_size(const struct token *t)
 {
 	cleanup_free char *s = xstrndup(t->value ? t->value : "", t->value_len);
@@ -47,7 +47,7 @@ static bool size_is_one(uint64_t size)
 	return size && !(size & (size - 1));
 }
 
-/* hugetlb_add_hstate(): one that is there already is not made the one that counts go to. */
+/* As hugetlb_add_hstate(): counts do not go to a size that is there already. */
 static void pages_add(struct pages *p, uint64_t size)
 {
 	p->valid = true;
@@ -84,7 +84,7 @@ static void pages_hugepagesz(struct pages *p, uint64_t size)
 	if (i < 0) {
 		pages_add(p, size);
 	} else if (size == p->def && !any_pages(p->of[i].count)) {
-		/* Once more is fine for the default size as long as it has no pages. */
+		/* Repeating the default size is fine as long as it has no pages. */
 		p->cur = i;
 		p->valid = true;
 	}

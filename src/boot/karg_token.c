@@ -16,7 +16,7 @@ struct token token_of(const char *text)
 		text++;
 		len--;
 	}
-	/* A '=' at the front is a part of the name. */
+	/* a '=' at the front is part of the name */
 	eq = len ? memchr(text + 1, '=', len - 1) : NULL;
 	/* "Don't include quotes in value": next_arg() in lib/cmdline.c. */
 	if (eq && eq[1] == '"') {
@@ -80,9 +80,9 @@ bool karg_equal(const char *a, const char *b)
 }
 
 /*
- * The keys whose handlers do more than assign: Documentation/admin-guide/
- * kernel-parameters.txt, and where it is silent the handlers themselves, named here.
- * clearcpuid= is no list of this sort: cmdline_find_option() takes its last occurrence.
+ * The keys whose handlers do more than assign. Source:
+ * Documentation/admin-guide/kernel-parameters.txt, else the handlers that are named here.
+ * clearcpuid= is not such a list: cmdline_find_option() takes its last occurrence.
  */
 static const struct {
 	const char *key;
@@ -97,15 +97,15 @@ static const struct {
 	{"memmap", KARG_LIST},		    /* parse_memmap_opt() */
 	{"cgroup_disable", KARG_LIST},	    /* kernel/cgroup/cgroup.c */
 	{"initcall_blacklist", KARG_LIST},  /* init/main.c */
-	{"tsc", KARG_LIST},		    /* tsc_setup(): one word an occurrence */
+	{"tsc", KARG_LIST},		    /* tsc_setup(): one word in each occurrence */
 	{"intel_pstate", KARG_LIST},	    /* intel_pstate_setup(): the same */
 	{"mce", KARG_LIST},		    /* mcheck_enable(): the same */
 	{"modprobe.blacklist", KARG_LIST},  /* modprobe(8) */
-	{"rd.driver.blacklist", KARG_LIST}, /* dracut.cmdline(7), and all rd. below */
+	{"rd.driver.blacklist", KARG_LIST}, /* dracut.cmdline(7), as for all rd. below */
 	{"rd.driver.pre", KARG_LIST},
 	{"console", KARG_EACH},
 	{"acpi_osi", KARG_EACH}, /* acpi_osi_setup() */
-	{"video", KARG_EACH},	 /* video_setup(): one a connector */
+	{"video", KARG_EACH},	 /* video_setup(): one for each connector */
 	{"rd.luks.uuid", KARG_EACH},
 	{"rd.luks.name", KARG_EACH},	/* systemd-cryptsetup-generator(8) */
 	{"rd.luks.options", KARG_EACH}, /* the same */

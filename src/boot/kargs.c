@@ -29,13 +29,13 @@ static void kargs_addn(struct kargs *l, const char *text, size_t len, const char
 	vec_push(l, k);
 }
 
-/* The kernel's isspace() (lib/ctype.c) is that of latin-1, with the blank that doesn't break. */
+/* The kernel's isspace() (lib/ctype.c) covers latin-1, including the no-break space. */
 static bool blank(char c)
 {
 	return isspace((unsigned char)c) || c == '\xa0';
 }
 
-/* parse_args() in kernel/params.c looks for "--" where next_arg() has taken quotes off. */
+/* parse_args() in kernel/params.c looks for "--" after next_arg() has removed the quotes. */
 static bool is_end(const char *s, size_t len)
 {
 	if (len > 0 && *s == '"') {
@@ -47,7 +47,7 @@ static bool is_end(const char *s, size_t len)
 	return len == 2 && memcmp(s, "--", 2) == 0;
 }
 
-/* whole: "--" is a token like any other, and what follows it is split too. */
+/* whole: "--" is an ordinary token, and the words behind it are split too. */
 static void split(struct kargs *l, const char *line, const char *origin, bool whole)
 {
 	const char *p = line;
@@ -133,7 +133,7 @@ char *kargs_value(const char *cmdline, const char *key)
 	return NULL;
 }
 
-/* --- what may travel ------------------------------------------------------------------ */
+/* --- checks before the args travel ------------------------------------------------------------ */
 
 int kargs_check(const struct kargs *l, struct err *err)
 {
@@ -166,8 +166,8 @@ int kargs_check(const struct kargs *l, struct err *err)
 /* --- the next boot's line ------------------------------------------------------------------ */
 
 /*
- * The tokens right before `mark` that are of owned, in its order: where the first of them
- * is. One that the loader left out is passed over; what is not of owned ends the run.
+ * Finds the first of the tokens right before `mark` that are of owned, in its order. Tokens of
+ * owned that the loader left out are skipped; a token that is not of owned ends the run.
  */
 static size_t ours_begin(const struct kargs *line, size_t from, size_t mark,
 			 const struct kargs *owned)
@@ -187,7 +187,10 @@ static size_t ours_begin(const struct kargs *line, size_t from, size_t mark,
 	return at;
 }
 
-/* A mark with what was added behind it; an older snippet's is a part of that. Ends where? */
+/*
+ * The end of a mark and the words added behind it. The words that an older snippet added are a part
+ * of `added`.
+ */
 static size_t added_end(const struct kargs *line, size_t mark, const char *added)
 {
 	cleanup_kargs struct kargs extra = {0};
@@ -203,7 +206,7 @@ static size_t added_end(const struct kargs *line, size_t mark, const char *added
 	return at;
 }
 
-/* An older snippet's trial stands behind the slot. */
+/* An older snippet's trial stands behind the slot's mark. */
 static size_t ours_end(const struct kargs *line, size_t mark)
 {
 	size_t at = mark + 1;
@@ -213,7 +216,7 @@ static size_t ours_end(const struct kargs *line, size_t mark)
 	return added_end(line, at, ENV_TRIAL_EXTRA);
 }
 
-/* The last mark of a trial or a count before that of the slot; `mark` if there is none. */
+/* The last mark of a trial or a count before the slot's mark; `mark` if there is none. */
 static size_t added_begin(const struct kargs *line, size_t from, size_t mark, size_t *ret_end)
 {
 	*ret_end = mark;
@@ -261,7 +264,7 @@ char *kargs_predict(const char *cmdline, const struct kargs *owned, const struct
 	size_t done = 0;
 
 	split(&line, cmdline, NULL, true);
-	/* A menu entry with the variable in two places gets ours in both of them. */
+	/* If a menu entry has the variable in two places, both get our args. */
 	for (size_t i = 0; i < line.n; i++) {
 		size_t begin, added, end;
 

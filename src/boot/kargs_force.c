@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which of the arguments are in force on a command line, and which contradict them. */
+/* Compares arguments with a command line: which are in force, and which are contradicted. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -38,7 +38,7 @@ static bool item_in_force(const struct strv *items, const char *item)
 	return on;
 }
 
-/* All occurrences of a key are one list, in their order. */
+/* All occurrences of a key form one list, in their order. */
 static bool list_in_force(const struct kargs *line, const struct token *t)
 {
 	cleanup_strv struct strv have = {0}, want = {0};
@@ -69,7 +69,7 @@ static bool has_equal(const struct kargs *l, const char *text)
 	return false;
 }
 
-/* "mod.param" is "mod.param=1": of such keys one without a value wins too. */
+/* "mod.param" means "mod.param=1": for such keys an occurrence without a value wins too. */
 static bool assigns(const struct token *t, const struct token *like)
 {
 	return (t->value || token_is_param(t)) && token_name_is(t, like->name, like->name_len);
@@ -97,7 +97,7 @@ static bool first_is(const struct kargs *line, const struct token *t)
 	return false;
 }
 
-/* ",cma" adds to a plain one; ",high" and ",low" are read where there is none. */
+/* ",cma" adds to a plain crashkernel=; ",high" and ",low" are read only without a plain one. */
 static bool leaves_void(const char *kind, const char *of)
 {
 	return !*kind && (streq(of, ",high") || streq(of, ",low"));
@@ -183,7 +183,7 @@ void kargs_dropped(const struct kargs *owned, const struct kargs *wanted, const 
 		if (rule == KARG_PAGES || !has_equal(&line, text))
 			continue;
 		if (has_equal(wanted, text))
-			continue; /* also if something behind it contradicts it */
+			continue; /* also if a later word contradicts it */
 		if (rule != KARG_LIST || !list_in_force(wanted, &t))
 			kargs_add(ret, text, owned->v[i].origin);
 	}
@@ -194,7 +194,7 @@ void kargs_dropped(const struct kargs *owned, const struct kargs *wanted, const 
 			kargs_add(ret, pages_dropped.v[i].text, pages_dropped.v[i].origin);
 }
 
-/* The line without what is ours. */
+/* The line without our args. */
 static void others(const char *cmdline, const struct kargs *owned, struct kargs *ret)
 {
 	static const struct kargs none = {0};
@@ -270,7 +270,10 @@ void kargs_conflicts(const struct kargs *wanted, const struct kargs *owned, cons
 	for (size_t i = 0; i < rest.n; i++)
 		if (contradicts(wanted, rest.v[i].text))
 			kargs_add(ret, rest.v[i].text, NULL);
-	/* Of huge pages: a count for a size of ours. A size that we don't name is theirs. */
+	/*
+	 * Of huge pages, only a count for a size of ours contradicts ours. Other sizes are the
+	 * user's.
+	 */
 	pages_parse(&pages, wanted);
 	pages_parse(&theirs, &rest);
 	for (size_t i = 0; i < theirs.n; i++) {

@@ -21,10 +21,10 @@
 
 struct mending {
 	const struct root *root;
-	int dir; /* of the entries */
+	int dir; /* directory of the entries */
 	enum mend_goal goal;
 	bool write;
-	bool due; /* something is to be written */
+	bool due; /* a file must be written */
 	bool have_env;
 	struct boot_env env;
 	char env_why[ERR_TEXT_MAX]; /* when !have_env */
@@ -59,7 +59,7 @@ void mend_report_free(struct mend_report *r)
 
 /* --- one entry -------------------------------------------------------------------------------- */
 
-/* NULL, after a note, if it is nothing to be mended. */
+/* NULL, after a note, if the entry can't be mended. */
 static char *read_entry(struct mending *m, const char *name)
 {
 	cleanup_close int fd = openat(m->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -68,7 +68,7 @@ static char *read_entry(struct mending *m, const char *name)
 	size_t len = 0;
 	int r;
 
-	/* A new file in its place would leave the one that it leads to as it is. */
+	/* A new file in its place would leave the link's target as it is. */
 	if (fd < 0 && errno == ELOOP) {
 		note(m, name, true, "is a symbolic link: mend the file that it leads to by hand");
 		return NULL;
@@ -109,14 +109,14 @@ static void say_what(struct mending *m, const char *name, const struct bls_mende
 	note(m, name, false, "%s", str_get(&text));
 }
 
-/* An entry that is not to be changed, and may yet be wrong. */
+/* Notes why an entry stays unchanged although it may be wrong. */
 static void say_why_not(struct mending *m, const char *name, const char *text)
 {
 	bool clear = m->goal == MEND_CLEAR;
 
 	switch (bls_judge(text, m->kernelopts)) {
 	case BLS_TAKES:
-		/* From $kernelopts it makes nothing of a variable that nobody sets. */
+		/* GRUB expands the unset variable in $kernelopts to nothing. */
 		if (!clear || bls_judge(text, NULL) != BLS_TAKES)
 			return;
 		break;
@@ -206,9 +206,12 @@ static int mend_all(struct mending *m, struct err *err)
 	return r;
 }
 
-/* --- where they are --------------------------------------------------------------------------- */
+/* --- the place of the entries ----------------------------------------------------------------- */
 
-/* What the slots gave. The partition is closed again before /boot is opened: they may be one. */
+/*
+ * Reads the args of the slots. Closes the partition before /boot is opened, because they may be the
+ * same.
+ */
 static void read_env(const struct root *root, struct mending *m)
 {
 	struct bootpart part;
@@ -286,7 +289,7 @@ int mend_entries(const struct root *root, enum mend_goal goal, struct mend_repor
 		return 0;
 	}
 	read_env(root, &m);
-	/* To look first, as everywhere: what needs no mending needs no writable /boot. */
+	/* Look first, because /boot must be writable only if an entry needs mending. */
 	r = mend_boot(root, &m, err);
 	if (r < 0 || !m.due)
 		return r;

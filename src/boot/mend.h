@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Puts right the menu entries that GRUB reads from /boot/loader/entries (see bls.h), after
- * grubby, grub2-mkconfig or kernel-install wrote them without our variable or with our
- * arguments as text.
+ * Mends the menu entries that GRUB reads from /boot/loader/entries (see bls.h), after grubby,
+ * grub2-mkconfig or kernel-install wrote them without our variable or with our arguments as text.
  */
 #pragma once
 
@@ -11,33 +10,33 @@
 #include "base/err.h"
 #include "sys/root.h"
 
-/* What came of one file, for people. */
+/* The result for one file, for people. */
 struct mend_note {
 	char *path;   /* "/boot/loader/entries/x.conf" */
 	char *text;   /* "took out 'iommu=pt railhead.slot=a', added $railhead_kargs" */
-	bool refused; /* it needs mending, and a person must do it */
+	bool refused; /* the file needs mending, but only a person can do it */
 };
 
 struct mend_report {
 	struct mend_note *v;
 	size_t n;
 	size_t cap;
-	size_t entries; /* of GRUB's, rescue entries left out */
-	size_t others;	/* not GRUB's: left alone */
-	char *none;	/* why there is nothing to mend here at all, a sentence; or NULL */
+	size_t entries; /* GRUB's entries, without rescue entries */
+	size_t others;	/* entries of other loaders, left alone */
+	char *none;	/* why no entry can be mended here, a sentence; or NULL */
 };
 
 enum mend_goal {
-	MEND_TAKE,  /* each entry takes the variable, once */
-	MEND_CLEAR, /* nothing of railhead's is left in them: it is being removed */
+	MEND_TAKE,  /* each entry has the variable once */
+	MEND_CLEAR, /* nothing of railhead's is left in the entries: railhead is being removed */
 };
 
 /*
- * Only files that change are replaced (machine_create_durable): after a power cut GRUB finds the
- * new entry, or, for half a minute on a mounted XFS, the old one; symbolic links and what is no
- * text are refused, by a note. /boot is mounted or made writable for as long as it takes, if
- * something is to be written. An error is a failure to look at all or to write; what was done
- * before it is in *ret. The caller frees the report in any case.
+ * Replaces only files that change (machine_create_durable). After a power cut GRUB finds the new
+ * entry, or, for half a minute on a mounted XFS, the old entry. Rejects symbolic links and files
+ * that are not text, with a note. Mounts /boot or makes it writable for the duration, if a file
+ * must be written. An error means that reading or writing failed; *ret has the work done before.
+ * The caller frees the report in any case.
  */
 int mend_entries(const struct root *root, enum mend_goal goal, struct mend_report *ret,
 		 struct err *err);

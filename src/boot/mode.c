@@ -9,7 +9,7 @@
 #include "boot/kargs.h"
 #include "sys/read.h"
 
-/* Keys of which the last one counts when they are given twice. */
+/* If one of these keys is repeated, the last occurrence counts. */
 static const char *const keys[] = {"systemd.unit", "rd.systemd.unit", "init"};
 
 static bool is_of_keys(const char *word)
@@ -47,7 +47,7 @@ static char *mode_of_cmdline(const char *cmdline)
 	return mode_of_keys(cmdline);
 }
 
-/* The environment of init, one NUL-terminated string after another. */
+/* Reads the environment of init, one NUL-terminated string after another. */
 static bool init_is_in_container(const struct root *root)
 {
 	cleanup_free char *env = NULL;
@@ -63,7 +63,8 @@ static bool init_is_in_container(const struct root *root)
 
 static char *mode_of_machine(const struct root *root)
 {
-	/* Set by the initramfs of kexec-tools; /proc/vmcore exists in a crash kernel alone. */
+	/* The initramfs of kexec-tools sets IN_KDUMP; /proc/vmcore exists only in a crash kernel.
+	 */
 	if (getenv("IN_KDUMP") || root_exists(root, "proc/vmcore"))
 		return xstrdup("a crash kernel (kdump)");
 	if (root_exists(root, "run/systemd/container") || init_is_in_container(root))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether anything may be done in this boot at all. In kdump, rescue, emergency and single
- * mode, in an initramfs stopped for debugging, with another init, on live and network
- * roots and in containers railhead alters nothing, and above all never reboots.
+ * Whether railhead may act in this boot at all. In kdump, rescue, emergency and single mode, in an
+ * initramfs stopped for debugging, with another init, on live and network roots and in containers
+ * railhead alters nothing, and above all never reboots.
  */
 #pragma once
 
@@ -17,11 +17,11 @@ enum boot_mode {
 };
 
 /*
- * why: a sentence fragment such as "rescue mode (systemd.unit=rescue.target)"; the caller
- * frees it; NULL for BOOT_NORMAL. May be NULL. cmdline is that of this boot; files are
- * read below root: proc/vmcore, run/systemd/container, proc/1/environ. A live root that
- * is a container's is one; on a root that is not live only the command line counts.
+ * why: a sentence fragment such as "rescue mode (systemd.unit=rescue.target)", NULL for
+ * BOOT_NORMAL; the caller frees it; the pointer may be NULL. cmdline is that of this boot. Reads
+ * below root: proc/vmcore, run/systemd/container, proc/1/environ. A live root inside a container
+ * counts as a container. On a root that is not live only the command line counts.
  */
 enum boot_mode boot_mode(const struct root *root, const char *cmdline, char **why);
-/* Whether the root's files are those of the machine's boots: not in a crash kernel or container. */
+/* Whether the root's files belong to the machine's boots: false in a crash kernel or container. */
 bool boot_is_of_machine(const struct root *root);

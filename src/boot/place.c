@@ -91,7 +91,7 @@ static bool device_there(void *arg)
 	return w->device != NULL;
 }
 
-/* udev makes the by-label links; in the initramfs they may be late. */
+/* udev makes the by-label links, and may be late in the initramfs. */
 static char *wait_device(const char *source)
 {
 	struct device_wait w = {.source = source};
@@ -135,9 +135,9 @@ static bool fs_known(const char *fstype)
 }
 
 /*
- * Loads what the mount needs from the modules of the root we run in: the kernel's own
- * request would go to the initramfs, which may have neither vfat nor its code pages. What
- * is missing shows in the mount.
+ * Loads the modules that the mount needs from the root we run in, because the kernel's own request
+ * would go to the initramfs, which may lack vfat and its code pages. The mount reports missing
+ * modules.
  */
 static void load_fs(const char *fstype)
 {
@@ -168,7 +168,7 @@ int place_mount(struct place *p, const char *device, const char *fstype, bool wr
 	return p->fd < 0 ? p->fd : 0;
 }
 
-/* A directory that is there already, on whatever file system. */
+/* Opens a directory that exists already, on any file system. */
 static int place_directory(const struct root *root, struct place *p, const char *at,
 			   struct err *err)
 {
@@ -231,7 +231,7 @@ int place_open(const struct root *root, const struct fstab *t, const char *at, b
 	return place_directory(root, p, at, err);
 }
 
-/* --- what the file system is --------------------------------------------------------------- */
+/* --- the file system -------------------------------------------------------------------------- */
 
 static const char *magic_name(long magic)
 {
@@ -272,13 +272,13 @@ void place_name(const struct root *root, struct place *p)
 		p->device = xasprintf("/dev/%s", name);
 }
 
-/* The file of a trial that GRUB can't disarm must not be armed. */
+/* A trial must not be armed in a file in which GRUB can't disarm it. */
 char *place_no_trial_why(const struct root *root, const struct place *p)
 {
 	cleanup_free char *what = NULL;
 	struct stat st;
 
-	/* Its subvolumes have device numbers that sysfs does not know. */
+	/* sysfs does not know the device numbers of btrfs subvolumes. */
 	if (p->fstype && streq(p->fstype, "btrfs"))
 		return xstrdup("GRUB can't write to btrfs, so no trial could be disarmed");
 	if (fstat(p->fd, &st) == 0)
@@ -294,7 +294,7 @@ static bool read_only(const struct place *p)
 	return fstatvfs(p->fd, &st) == 0 && (st.f_flag & ST_RDONLY);
 }
 
-/* The mount point of the file system that has the directory. */
+/* The mount point of the directory's file system. */
 static char *mount_point_of(const struct root *root, const char *at)
 {
 	char *point = xstrdup(at);

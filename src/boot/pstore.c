@@ -6,7 +6,7 @@
 #include "base/vec.h"
 #include "sys/read.h"
 
-/* systemd-pstore has a directory for each record of EFI and ERST, ERST's with one more below. */
+/* systemd-pstore has a directory for each record of EFI and ERST, and one more level for ERST's. */
 static const char *const patterns[] = {
 	"/sys/fs/pstore/dmesg-*",
 	"/var/lib/systemd/pstore/dmesg-*",
@@ -14,11 +14,12 @@ static const char *const patterns[] = {
 	"/var/lib/systemd/pstore/*/*/dmesg-*",
 };
 
-/* pstore_dump() begins each part of a record with the reason, a number, and the part's number. */
+/* pstore_dump() begins each part of a record with the reason, a number, and the number of the part.
+ */
 #define PANIC "Panic#"
 enum { HEADER_MAX = 64, RECORDS_MAX = 256 };
 
-/* A part that pstore could not decompress begins otherwise: it is passed over. */
+/* A part that pstore could not decompress begins differently, and is skipped. */
 static bool says_panic(const struct root *root, const char *path)
 {
 	cleanup_free char *text = NULL;
@@ -42,8 +43,8 @@ bool pstore_has_panic(const struct root *root, int64_t since)
 	for (size_t i = 0; since > 0 && i < array_len(patterns); i++) {
 		cleanup_strv struct strv paths = {0};
 
-		read_glob(root, patterns[i], &paths, NULL); /* whatever it found */
-		/* Names grow with time. */
+		read_glob(root, patterns[i], &paths, NULL); /* keeps paths after an error */
+		/* The newest names come last. */
 		for (size_t k = paths.n; k-- > 0;) {
 			if (!is_newer(root, paths.v[k], since))
 				continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What lies below / and /boot, and what its keys are sealed to. */
+/* Finds the volumes below / and /boot, and the PCRs that their keys are sealed to. */
 #include "boot/seal.h"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "sys/read.h"
 
 enum {
-	MAX_DEPTH = 8,	   /* deeper stacks than any machine has */
+	MAX_DEPTH = 8,	   /* deeper than the stacks of any machine */
 	MAX_VISITED = 256, /* devices of a machine; a stack may branch */
 	HEAD = 4096,
 };
@@ -36,9 +36,9 @@ static void maps_free(struct maps *m)
 	vec_free(&m->list);
 }
 
-/* --- what / and /boot lie on ------------------------------------------------------------------ */
+/* --- the devices below / and /boot ------------------------------------------------------------ */
 
-/* Documentation/ABI/testing/sysfs-block-dm; dm-crypt's uuids are cryptsetup's. */
+/* Documentation/ABI/testing/sysfs-block-dm; cryptsetup writes dm-crypt's uuids. */
 static void note_map(const struct root *root, const char *dev, const struct strv *slaves,
 		     struct maps *ret)
 {
@@ -69,7 +69,7 @@ static void descend(const struct root *root, const char *dev, int depth, struct 
 		descend(root, slaves.v[i], depth + 1, ret);
 }
 
-/* "/dev/mapper/luks-root" -> "dm-0", where the mount has no device number of its own (btrfs). */
+/* "/dev/mapper/luks-root" -> "dm-0", for mounts without a device number of their own (btrfs). */
 static char *name_of_source(const struct root *root, const char *source)
 {
 	cleanup_strv struct strv names = {0};
@@ -88,7 +88,7 @@ static char *name_of_source(const struct root *root, const char *source)
 	return NULL;
 }
 
-/* A line of mountinfo (proc(5)) for one of the two; the device's name, or NULL. */
+/* The device's name from a line of mountinfo (proc(5)), if it mounts `point`; else NULL. */
 static char *device_of_mount(const struct root *root, const char *line, const char *point)
 {
 	char number[32], where[4096], source[4096];
@@ -110,7 +110,7 @@ static void maps_below(const struct root *root, const char *mountinfo, const cha
 	cleanup_free char *copy = xstrdup(mountinfo), *dev = NULL;
 	char *save = NULL;
 
-	/* of mounts over each other the last one is seen */
+	/* the last of stacked mounts is visible */
 	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		char *found = device_of_mount(root, line, point);
 
@@ -141,7 +141,7 @@ static bool read_exactly(int fd, void *buf, size_t len, off_t at)
 	return true;
 }
 
-/* sysfs writes '!' where a name has '/': "cciss!c0d0". */
+/* sysfs replaces '/' in names by '!': "cciss!c0d0". */
 static char *device_path(const char *name)
 {
 	char *path = xasprintf("/dev/%s", name);
@@ -181,7 +181,7 @@ static void add(struct seals *ret, const char *volume, const char *device, uint3
 	vec_push(&ret->list, s);
 }
 
-/* By the table alone; its PCRs count only where the header has none. */
+/* Adds a volume by crypttab alone; the PCRs of crypttab count only if the header has none. */
 static void add_by_table(const struct crypttab_line *l, const char *device, struct seals *ret)
 {
 	if (!l->pcrs_known || l->pcrs & SEAL_PCRS_CHANGED)
@@ -204,7 +204,7 @@ static void judge_map(const struct root *root, const struct map *m, const struct
 	for (size_t i = 0; i < table->list.n; i++) {
 		const struct crypttab_line *l = &table->list.v[i];
 
-		/* without a token and without tpm2-pcrs= it is PCR 7: crypttab(5) */
+		/* without a token and without tpm2-pcrs= the default is PCR 7: crypttab(5) */
 		if (streq(l->volume, m->volume) && (l->pcrs_known || !read))
 			add_by_table(l, device, ret);
 	}
@@ -225,7 +225,7 @@ static void find_live(const struct root *root, const struct crypttab *table, str
 
 /* --- a tree -------------------------------------------------------------------------- */
 
-/* Whether fstab(5) mounts that volume itself as / or /boot. */
+/* Whether fstab(5) mounts the volume itself as / or /boot. */
 static bool fstab_mounts(const char *fstab, const char *volume)
 {
 	cleanup_free char *copy = xstrdup(fstab);

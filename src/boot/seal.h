@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * LUKS2 volumes whose key is sealed to TPM registers (PCRs) that kernel arguments change: at
- * the first boot with other arguments such a volume asks for its passphrase.
+ * LUKS2 volumes whose key is sealed to TPM registers (PCRs) that kernel arguments change: at the
+ * first boot with other arguments such a volume asks for its passphrase.
  *
- * PCR 8: GRUB measures every command and the kernel's command line (grub-core/commands/tpm.c).
- * PCR 9: GRUB measures every file that it reads, railhead.env too, which each trial alters; the
- * kernel's EFI stub measures its load options (efi-stub-helper.c).
- * PCR 12: systemd-stub measures a command line, and addons, that are not of the image
- * (systemd-stub(7)).
+ * PCR 8: GRUB measures every command and the kernel's command line (grub-core/commands/tpm.c). PCR
+ * 9: GRUB measures every file that it reads, including railhead.env, which each trial alters; the
+ * kernel's EFI stub measures its load options (efi-stub-helper.c). PCR 12: systemd-stub measures a
+ * command line, and addons, that come from outside the image (systemd-stub(7)).
  *
- * What can't be read, or is not understood, gives nothing: it is for warnings. libcryptsetup would
- * find the JSON area of a header, which is 20 lines here, and not what its tokens mean; and it
- * would come into the initramfs with device-mapper and OpenSSL.
+ * Volumes and policies that can't be read or parsed are skipped, because the results are only
+ * warnings. libcryptsetup would find the JSON area of a header, which takes 20 lines here, but not
+ * interpret its tokens; and it would bring device-mapper and OpenSSL into the initramfs.
  */
 #pragma once
 
@@ -24,35 +23,38 @@
 
 #define SEAL_PCRS_CHANGED (1u << 8 | 1u << 9 | 1u << 12)
 
-/* --- parsers of what others wrote ----------------------------------------------------------- */
+/* --- parsers of other programs' data ---------------------------------------------------------- */
 
 /*
- * PCRs as systemd-cryptenroll(1) and clevis write them: "7+8", "7,8", "secure-boot-policy",
- * each with ":" and a hash behind it or not; "" is none. False if a part is not understood.
+ * Parses PCRs as systemd-cryptenroll(1) and clevis write them: "7+8", "7,8", "secure-boot-policy",
+ * each optionally followed by ":" and a hash; "" means no PCRs. False if a part can't be parsed.
  */
 bool seal_pcrs(const char *text, uint32_t *ret);
 
-/* What the tokens of a header say of unlocking without a person. */
+/* How the tokens of a header unlock the volume without a person. */
 struct seal_tokens {
-	bool open;     /* a token needs none of the PCRs that change (or may not) */
+	bool open;     /* a token needs none of the changed PCRs (or may not) */
 	bool sealed;   /* a token needs some of them */
-	bool clevis;   /* ... and is clevis's, not systemd's */
-	uint32_t pcrs; /* of the sealed ones, those that change */
+	bool clevis;   /* a sealed token is clevis's, not systemd's */
+	uint32_t pcrs; /* the changed PCRs that the sealed tokens need */
 };
 
 /*
- * The size of a LUKS2 header with its JSON area, by the first 4096 bytes of the device; 0 if
- * it is none, or has a size that no such header has (16 KiB to 4 MiB).
+ * The size of a LUKS2 header with its JSON area, from the first 4096 bytes of the device; 0 if
+ * there is no such header, or its size is out of range (16 KiB to 4 MiB).
  */
 size_t seal_header_size(const void *head, size_t len);
-/* The JSON area; ends at the first NUL or at len. False if it is no JSON object. */
+/*
+ * Parses the JSON area, which ends at the first NUL or at len. False if it does not hold a JSON
+ * object.
+ */
 bool seal_header_tokens(const char *json, size_t len, struct seal_tokens *ret);
 
 /* A line of /etc/crypttab that names a TPM. */
 struct crypttab_line {
 	char *volume;
-	bool initrd;	 /* x-initrd.attach: unlocked for the root file system */
-	bool pcrs_known; /* tpm2-pcrs= is there and understood */
+	bool initrd;	 /* x-initrd.attach: the initramfs unlocks it for the root file system */
+	bool pcrs_known; /* tpm2-pcrs= is there and valid */
 	uint32_t pcrs;
 };
 
@@ -63,12 +65,12 @@ struct crypttab {
 void crypttab_parse(const char *text, struct crypttab *ret);
 void crypttab_free(struct crypttab *t);
 
-/* --- what there is --------------------------------------------------------------------------- */
+/* --- the volumes of this machine or tree ------------------------------------------------------ */
 
 struct seal {
 	char *volume;  /* "luks-root" */
 	char *device;  /* "/dev/sda2", or NULL */
-	uint32_t pcrs; /* those that change; 0: which the policy covers is not known */
+	uint32_t pcrs; /* the changed PCRs in its policy; 0: the PCRs of the policy are unknown */
 	bool clevis;
 };
 
@@ -77,12 +79,12 @@ struct seals {
 };
 
 /*
- * The volumes below / and /boot that kernel arguments may lock; appends. On a live machine
- * by the headers of what lies below the mounts, and by /etc/crypttab where a header can't be
- * read; of a tree by /etc/crypttab and /etc/fstab. Reads only, needs no privilege.
+ * Appends the volumes below / and /boot that kernel arguments may lock. A live machine is searched
+ * by the headers of the devices below the mounts, and by /etc/crypttab where a header can't be
+ * read; a tree by /etc/crypttab and /etc/fstab. Only reads, and needs no privilege.
  */
 void seals_find(const struct root *root, struct seals *ret);
 void seals_free(struct seals *s);
 
-/* One sentence: the volume, the PCRs, what happens, what to do. Caller frees. */
+/* One sentence: the volume, the PCRs, the consequence and the remedy. Caller frees. */
 char *seal_sentence(const struct seal *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Text and headers that others wrote, hostile ones too. */
+/* Parses text and headers that other programs wrote, hostile ones too. */
 #include "boot/seal.h"
 
 #include <ctype.h>
@@ -111,7 +111,8 @@ static int base64url_digit(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* Without padding, as JOSE writes it (RFC 7515, 2). NULL if it is none. */
+/* Decodes base64url without padding, as in JOSE (RFC 7515, 2). NULL if the text is not base64url.
+ */
 static char *base64url(const char *text, size_t *ret_len)
 {
 	size_t len = strlen(text), n = 0;
@@ -149,14 +150,14 @@ static void unlocks(struct seal_tokens *t, uint32_t pcrs, bool clevis)
 	t->pcrs |= pcrs & SEAL_PCRS_CHANGED;
 }
 
-/* As systemd's tpm2_make_luks2_json() writes it. */
+/* Reads a token of systemd's tpm2_make_luks2_json(). */
 static void systemd_token(const json_t *token, struct seal_tokens *t)
 {
 	const json_t *list = json_object_get(token, "tpm2-pcrs"), *item;
 	uint32_t pcrs = 0;
 	size_t i;
 
-	/* with a PIN a person is asked in any case */
+	/* with a PIN a person must always answer */
 	if (json_is_true(json_object_get(token, "tpm2-pin")) || !json_is_array(list))
 		return;
 	json_array_foreach(list, i, item)
@@ -179,7 +180,7 @@ static void clevis_tpm2(const json_t *tpm2, struct seal_tokens *t)
 		unlocks(t, pcrs, true);
 }
 
-/* The node of clevis's pin lies in the protected header of a JWE (RFC 7516). */
+/* The node of clevis's pin is in the protected header of a JWE (RFC 7516). */
 static void clevis_token(const json_t *token, struct seal_tokens *t)
 {
 	const char *text =
@@ -193,7 +194,7 @@ static void clevis_token(const json_t *token, struct seal_tokens *t)
 	if (pin && streq(pin, "tpm2"))
 		clevis_tpm2(json_object_get(clevis, "tpm2"), t);
 	else if (pin)
-		t->open = true; /* a server (tang), or shares of which some may be of one */
+		t->open = true; /* a server (tang), or shares, of which some may be a server's */
 	json_decref(header);
 }
 
@@ -232,7 +233,7 @@ static char *next_word(const char **line)
 	return len ? xstrndup(start, len) : NULL;
 }
 
-/* Names go into messages and commands. */
+/* Rejects names that would be unsafe in messages and commands. */
 static bool name_is_sane(const char *name)
 {
 	for (const char *p = name; *p; p++)
@@ -241,7 +242,7 @@ static bool name_is_sane(const char *name)
 	return *name && strlen(name) <= NAME_MAX_BYTES;
 }
 
-/* Given twice, the last one counts. */
+/* If the option is repeated, the last occurrence counts. */
 static void read_pcrs(const char *text, struct crypttab_line *ret)
 {
 	ret->pcrs = 0;
@@ -262,7 +263,7 @@ static bool read_options(char *options, struct crypttab_line *ret)
 			ret->initrd = true;
 		else if (streq(o, "tpm2-pin=yes") || streq(o, "tpm2-pin=true") ||
 			 streq(o, "tpm2-pin=1") || streq(o, "tpm2-pin=on"))
-			return false; /* a person is asked in any case */
+			return false; /* a person must always answer */
 	}
 	return tpm2;
 }

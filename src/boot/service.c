@@ -41,7 +41,10 @@ int service_trial_gate_begins(const struct root *root, const char *cmdline, stru
 	return r < 0 ? r : s;
 }
 
-/* Those of the mark at an orderly shutdown, too, which has nothing to say any more. */
+/*
+ * Stops the unit that notes an orderly shutdown, too, because the note has no use after the
+ * verdict.
+ */
 static int stop_clocks(const struct root *root, struct err *err)
 {
 	static const char *const units[] = {TRIAL_TIMER, TRIAL_GUARD, TRIAL_STOP};
@@ -69,7 +72,7 @@ int service_trial_over(const struct root *root, const char *cmdline, const struc
 
 	if (!trial_on_line(cmdline) || service_trial_is_over(root))
 		return 0;
-	/* First: once the mark is there, nobody does it any more. */
+	/* First, because no later call does it once the mark is there. */
 	r = detectors_set_back(root, cmdline, plan, err);
 	s = state_write(root, TRIAL_OVER, "the verdict is there\n", r < 0 ? &later : err);
 	r = r < 0 ? r : s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is asked of the service manager: the one reboot, opening the target, and the time that a
- * trial boot has (units/railhead-trial.timer, units/railhead-trial-guard.service,
+ * Requests to the service manager: the one reboot, opening the target, and the time limit of a
+ * trial boot (units/railhead-trial.timer, units/railhead-trial-guard.service,
  * units/railhead-trial-stop.service).
  */
 #pragma once
@@ -17,45 +17,48 @@
 int service_reboot(const struct root *root, struct err *err);
 
 /*
- * Starts railhead-ready.target and with it what Wants it. wait: until the job is done
- * (by hand); a unit that the target itself waits for must not.
+ * Starts railhead-ready.target and the units that it Wants. wait: until the job is done (by hand).
+ * A unit that the target itself waits for must not wait.
  */
 int service_open_target(bool wait, struct err *err);
 
 /*
- * For a boot that tries kernel arguments (its command line says so), else 0 and nothing
- * done. begins: the gate has a deadline of its own, so its ten minutes begin anew. over: the
- * verdict is there, the boot is not ended any more: /run/railhead/trial-over holds the units back
- * from then on, however they are started (a soft-reboot, emergency and back), and the kernel's
- * detectors are set back (boot/detectors.h); plan: of the profile, or NULL.
+ * Both act only in a boot that tries kernel arguments, as its command line shows; else they return
+ * 0.
+ *
+ * begins: the gate has a deadline of its own, so the trial's ten minutes begin again.
+ *
+ * over: the verdict is there, so the boot must not be ended any more. /run/railhead/trial-over
+ * holds the units back from then on, however they are started (a soft-reboot, emergency and back),
+ * and the kernel's hang detectors are set back (boot/detectors.h). plan: of the profile, or NULL.
  */
 int service_trial_gate_begins(const struct root *root, const char *cmdline, struct err *err);
 int service_trial_over(const struct root *root, const char *cmdline, const struct plan *plan,
 		       struct err *err);
 
-/* Whether that mark is there; it stays for the whole boot. */
+/* Whether /run/railhead/trial-over exists; it stays for the whole boot. */
 bool service_trial_is_over(const struct root *root);
 
 /*
- * For a boot that GRUB counted (its command line says so), else 0 and nothing done: it came as far
- * as the root file system, so that a panic ends as the kernel was told. Once a boot:
+ * Acts only in a boot that GRUB counted, as its command line shows; else returns 0. The boot has
+ * reached the root file system, so the kernel's own panic setting is put back. Acts once per boot:
  * /run/railhead/begun-over.
  */
 int service_begun_over(const struct root *root, struct err *err);
 
 /*
- * While the verdict is waiting, units/railhead-retry.timer looks again. Nothing to do below
- * another root. Stopping a timer that does not run is success.
+ * While the verdict is waiting, units/railhead-retry.timer looks again. Does nothing below another
+ * root. Stopping a timer that does not run succeeds.
  */
 int service_retry(const struct root *root, bool on, struct err *err);
 
 /*
- * In so many seconds `railhead admit --end` runs, by a transient timer of systemd's, which needs
- * nothing of railhead's to live until then. over: there is no such timer any more. Nothing to do
+ * After that many seconds `railhead admit --end` runs, started by a transient systemd timer, so
+ * that no process of railhead's has to live until then. over: removes that timer. Does nothing
  * below another root.
  */
 int service_admission_ends(const struct root *root, uint64_t seconds, struct err *err);
 int service_admission_over(const struct root *root, struct err *err);
 
-/* Whether a shutdown is under way that ends in a boot; below another root it always is. */
+/* Whether a shutdown is under way that ends in a boot; always true below another root. */
 bool service_reboots(const struct root *root);

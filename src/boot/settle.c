@@ -20,7 +20,7 @@ void settled_free(struct settled *s)
 	*s = (struct settled){0};
 }
 
-/* A settlement under way. */
+/* The state of one settlement. */
 struct work {
 	const struct root *root;
 	const struct boot_view *v;
@@ -28,7 +28,7 @@ struct work {
 	const struct strv *failed; /* in this boot */
 	char wanted[KARGS_HASH_LEN + 1];
 	struct settled *out;
-	bool held; /* by the count of railhead's reboots, which then stays */
+	bool held; /* the count of railhead's reboots forbids the reboot, and stays */
 };
 
 static struct health of_this_boot(const struct work *w, const char *args)
@@ -46,7 +46,7 @@ static void hash_slot(const struct work *w, char slot, char ret[KARGS_HASH_LEN +
 	kargs_hash_line(env_slot(&w->v->env, slot), ret);
 }
 
-/* What can't be kept is not compared in the next boot either. */
+/* False: the record can't be kept, so the next boot can't compare with it. */
 static bool keep(struct work *w, enum health_of which, const struct health *h)
 {
 	struct err err = {0};
@@ -72,7 +72,7 @@ static enum trial_health compare_trial(struct work *w)
 		return health_news(w->failed, &before.failed, &w->out->failed) ? TRIAL_UNFIT
 									       : TRIAL_FIT;
 	health_news(w->failed, &before.failed, &w->out->failed);
-	/* To go back, only to know no more than now, is of no use. */
+	/* Going back is useless if the next boot would know no more than this one. */
 	return keep(w, HEALTH_OF_TRIAL, &mine) ? TRIAL_NOT_COMPARED : TRIAL_UNFIT;
 }
 
@@ -91,7 +91,10 @@ static enum trial_health compare_back(struct work *w)
 	return keep(w, HEALTH_BEFORE, &mine) ? TRIAL_FIT : TRIAL_UNFIT;
 }
 
-/* Where an operator reboots, or no args go on trial yet: a trial after it need not go back. */
+/*
+ * Keeps a record in case an operator reboots, or no args are on trial yet: a later trial then need
+ * not go back.
+ */
 static void keep_before(struct work *w)
 {
 	const struct trial *t = &w->v->trial;
@@ -103,13 +106,13 @@ static void keep_before(struct work *w)
 		return;
 	hash_slot(w, t->slot, args);
 	mine = of_this_boot(w, args);
-	health_keep(w->root, HEALTH_BEFORE, &mine, NULL); /* else a trial goes back, if it must */
+	health_keep(w->root, HEALTH_BEFORE, &mine, NULL); /* if this fails, a trial goes back */
 }
 
 /* --- both ----------------------------------------------------------------------------------------
  */
 
-/* The next boots say for which items the args are refused. */
+/* Keeps the items for which the args are rejected, so that later boots can report them. */
 static void keep_refusal(struct work *w)
 {
 	cleanup_health struct health h = of_this_boot(w, w->wanted);
@@ -118,10 +121,12 @@ static void keep_refusal(struct work *w)
 	strv_free(&h.failed);
 	for (size_t i = 0; i < w->out->failed.n; i++)
 		strv_add(&h.failed, w->out->failed.v[i]);
-	health_keep(w->root, HEALTH_OF_TRIAL, &h, NULL); /* the journal of this boot has them */
+	health_keep(w->root, HEALTH_OF_TRIAL, &h, NULL); /* the journal has them, too */
 }
 
-/* A gate by hand, in a boot that was counted, counts none. First: a boot is rather lost than two.
+/*
+ * A gate run by hand in a boot that was counted does not count again. The mark comes first, because
+ * losing one boot is better than counting it twice.
  */
 static enum trial_health count_health(struct work *w)
 {
@@ -155,7 +160,7 @@ static void weigh(struct work *w, struct trial *t)
 		keep_refusal(w);
 }
 
-/* A count that is damaged is made again by the verdict. */
+/* Asks whether the budget allows the reboot. The verdict makes a damaged count again. */
 static void ask_witness(struct work *w)
 {
 	cleanup_witness struct witness now = {0};
@@ -171,7 +176,10 @@ static void ask_witness(struct work *w)
 	}
 }
 
-/* Others' counters would count the reboot, and may end in another system: the next one does. */
+/*
+ * Other programs' counters would count the reboot, and may then boot another system, so the change
+ * of arguments waits for the next reboot.
+ */
 static void ask_counters(const struct root *root, struct boot_view *v, struct settled *ret)
 {
 	struct counters c = {0};
@@ -223,7 +231,7 @@ int boot_settle(const struct root *root, const struct node *node, const struct k
 	if (r == 0 && ret->note != NOTE_NONE)
 		r = write_note(root, node, wanted, ret->note, err);
 	if (r < 0)
-		ret->reboot = false; /* what is not written down may be so in each boot */
+		ret->reboot = false; /* a failed write may fail in each boot */
 	else if (!ret->reboot && !w.held && witness_set_back(root, &ret->reboots, &later) < 0)
 		ret->not_set_back = xstrdup(later.text);
 	return r;

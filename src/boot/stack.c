@@ -8,10 +8,10 @@
 #include "base/str.h"
 #include "sys/read.h"
 
-/* Deeper stacks than any machine has; a loop in a captured tree ends here. */
+/* Deeper than the stacks of any machine, so that a loop in a captured tree ends. */
 enum { MAX_DEPTH = 8 };
 
-/* By number: a volume's device node may have any name. */
+/* Looks up the name by number, because a volume's device node may have any name. */
 static char *name_of(const struct root *root, dev_t dev)
 {
 	char *name = NULL;
@@ -20,7 +20,10 @@ static char *name_of(const struct root *root, dev_t dev)
 	return name;
 }
 
-/* ".../block/sda/sda1": the disk is the directory above the partition. NULL: no partition. */
+/*
+ * ".../block/sda/sda1": the disk is the directory above the partition. NULL: dev is not a
+ * partition.
+ */
 static char *disk_of(const struct root *root, const char *dev)
 {
 	cleanup_free char *link = NULL;
@@ -53,7 +56,7 @@ static void descend(const struct root *root, const char *dev, int depth, struct 
 		return;
 	disk = disk_of(root, dev);
 	if (disk) {
-		/* of an array or of multipath as well: the disk has slaves then */
+		/* also a partition of an array or of multipath: the disk then has slaves */
 		descend(root, disk, depth + 1, ret);
 		return;
 	}
@@ -72,11 +75,14 @@ void disks_below(const struct root *root, dev_t dev, struct strv *ret)
 		descend(root, name, 0, ret);
 }
 
-/* --- what GRUB can't write through --------------------------------------------------------- */
+/* --- layers that GRUB can't write through ----------------------------------------------------- */
 
 static char *judge(const struct root *root, const char *dev, int depth);
 
-/* "part1-mpath-3600a": what kpartx puts before the id of what it maps a partition of. */
+/*
+ * Skips the prefix "part1-" of "part1-mpath-3600a", which kpartx puts before the id of the mapped
+ * device.
+ */
 static const char *skip_partition(const char *uuid)
 {
 	size_t digits;
@@ -98,7 +104,8 @@ static char *judge_slaves(const struct root *root, const char *dev, int depth)
 	return what;
 }
 
-/* Who made a device-mapper volume begins its uuid (libdevmapper's convention). */
+/* The uuid of a device-mapper volume begins with the name of its maker (libdevmapper's convention).
+ */
 static char *judge_dm(const struct root *root, const char *dev, int depth)
 {
 	cleanup_free char *uuid = NULL, *name = NULL;
@@ -109,7 +116,7 @@ static char *judge_dm(const struct root *root, const char *dev, int depth)
 	id = uuid ? skip_partition(uuid) : "";
 	if (str_starts(id, "mpath-"))
 		return NULL;
-	if (uuid && id != uuid) /* a partition: as writable as what it is a part of */
+	if (uuid && id != uuid) /* a partition is as writable as its device */
 		return judge_slaves(root, dev, depth);
 	return xasprintf("the %s volume %s",
 			 str_starts(id, "LVM-")	    ? "LVM"
@@ -132,7 +139,7 @@ static char *judge(const struct root *root, const char *dev, int depth)
 		return xasprintf("the RAID array /dev/%s", dev);
 	if (root_exists(root, "sys/class/block/%s/dm", dev))
 		return judge_dm(root, dev, depth);
-	/* bcache and its like */
+	/* bcache and similar devices */
 	read_slaves(root, dev, &slaves);
 	return slaves.n ? xasprintf("/dev/%s, which lies on /dev/%s", dev, slaves.v[0]) : NULL;
 }

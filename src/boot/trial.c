@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "boot/ends.h"
 
-/* COMMAND_LINE_SIZE of x86 and arm64; what is longer is cut without a word. */
+/* COMMAND_LINE_SIZE of x86 and arm64; the kernel cuts longer lines without a message. */
 enum { CMDLINE_MAX = 2047 };
 
 #define MARK_SLOT "railhead.slot"
@@ -60,7 +60,7 @@ decide(struct trial *t, enum kargs_decision d, const char *fmt, ...)
 	t->why = str_take(&why);
 }
 
-/* "+a=1 -b=2": what this boot lacks, and what it has of ours that is not wanted. */
+/* "+a=1 -b=2": the wanted args that this boot lacks, and our args that are not wanted. */
 static char *difference(const struct trial *t)
 {
 	struct str s = {0};
@@ -73,7 +73,7 @@ static char *difference(const struct trial *t)
 	return str_take(&s);
 }
 
-/* What a slot says, as the list of wanted args would be. */
+/* Whether a slot holds the wanted args. */
 static bool slot_is(const struct boot_env *env, char slot, const struct kargs *wanted)
 {
 	cleanup_kargs struct kargs l = {0};
@@ -90,7 +90,7 @@ static bool written_now(const struct trial_facts *f)
 	return f->env && *boot && streq(f->env->state.boot, boot);
 }
 
-/* The state in the file speaks of the wanted args on this kernel. */
+/* The state in the file describes the wanted args on this kernel. */
 static bool state_is_ours(const struct trial_facts *f)
 {
 	char hash[KARGS_HASH_LEN + 1];
@@ -124,7 +124,7 @@ char trial_left_out(const char *cmdline)
 		       : ENV_NONE;
 }
 
-/* The verdict of this trial was not the good one, and GRUB takes the earlier args from now on. */
+/* This trial failed at its verdict, and GRUB takes the earlier args from now on. */
 static bool trial_is_lost(const struct trial_facts *f, char slot)
 {
 	const struct env_refused *no = env_refused(f->env, f->wanted, f->kernel);
@@ -133,7 +133,7 @@ static bool trial_is_lost(const struct trial_facts *f, char slot)
 	       ((no && no->unfit) || (f->env->state.look == ENV_LOOK_BACK && state_is_ours(f)));
 }
 
-/* Once committed, the boot is no trial any more, whatever its line says. */
+/* A boot is no longer a trial once it is committed, although its line still has the mark. */
 static bool line_says_trial(const struct trial_facts *f, char slot)
 {
 	cleanup_free char *trial = kargs_value(f->cmdline, MARK_TRIAL);
@@ -141,13 +141,16 @@ static bool line_says_trial(const struct trial_facts *f, char slot)
 	return trial && slot != ENV_NONE && *trial == slot && f->env && f->env->good != slot;
 }
 
-/* The file may be another one by now, as after a backup was restored: its trial is none. */
+/*
+ * The file may have been replaced since, for example by a backup, and then does not know this
+ * trial.
+ */
 static bool trial_of_boot(const struct trial_facts *f, char slot)
 {
 	return line_says_trial(f, slot) && (f->env->try_ == ENV_TAKEN || trial_is_lost(f, slot));
 }
 
-/* GRUB took a trial, and this boot, which GRUB brought as well, is another one. */
+/* GRUB took a trial, and this boot, which GRUB brought too, is a different boot. */
 static bool trial_died(const struct trial_facts *f, const struct trial *t)
 {
 	return f->env && f->env->try_ == ENV_TAKEN && !t->is_trial && t->slot != ENV_NONE;
@@ -164,17 +167,17 @@ static void gather(const struct trial_facts *f, struct trial *t)
 {
 	t->left_out = trial_left_out(f->cmdline);
 	t->slot = slot_of_boot(f->cmdline);
-	/* The boot is as one with the slot that is empty in its stead: see trial_arrived(). */
+	/* The boot counts as one with the empty slot instead: see trial_arrived(). */
 	if (t->left_out != ENV_NONE && f->env &&
 	    (f->env->good != t->left_out || !*env_slot(f->env, f->env->good)))
 		t->slot = f->env->good;
 	if (t->slot == t->left_out)
-		t->left_out = ENV_NONE; /* it had none */
+		t->left_out = ENV_NONE; /* the slot had no args */
 	t->is_trial = trial_of_boot(f, t->slot);
 	t->deaths = count_deaths(f, t);
 	t->note = trial_died(f, t) ? NOTE_DIED : NOTE_NONE;
 	t->end = t->note == NOTE_DIED ? ends_last(f->env->ends) : '\0';
-	/* The file may be another one by now; the line is this boot's. */
+	/* The line is this boot's, but the file may have been replaced since. */
 	if (!kargs_between_marks(f->cmdline, &t->owned) && f->env)
 		kargs_split(&t->owned, env_slot(f->env, t->slot), NULL);
 	kargs_missing(f->wanted, f->cmdline, &t->missing);
@@ -182,7 +185,7 @@ static void gather(const struct trial_facts *f, struct trial *t)
 	kargs_conflicts(f->wanted, &t->owned, f->cmdline, &t->conflicts);
 }
 
-/* The entry that refuses the wanted args, if it counts. */
+/* The entry that rejects the wanted args, unless --retry overrides it. */
 static const struct env_refused *refused(const struct trial_facts *f)
 {
 	return f->env && !f->retry ? env_refused(f->env, f->wanted, f->kernel) : NULL;
@@ -202,7 +205,7 @@ char *trial_again_text(unsigned int boots)
 		     : xstrdup("");
 }
 
-/* The last sentence for args that are refused. Caller frees. */
+/* The last sentence for rejected args. Caller frees. */
 static char *remedy_retry(const struct trial_facts *f)
 {
 	cleanup_free char *again = trial_again_text(trial_boots_left(f));
@@ -210,9 +213,12 @@ static char *remedy_retry(const struct trial_facts *f)
 	return xasprintf(REMEDY_RETRY "%s", again);
 }
 
-/* --- what failed in a trial ---------------------------------------------------------------- */
+/* --- failed items of a trial ------------------------------------------------------------------ */
 
-/* The next boot with the earlier args, or this one, is to show what fails without the wanted. */
+/*
+ * A boot with the earlier args, the next one or this one, must show which items fail without the
+ * wanted args.
+ */
 static bool looks_back(const struct trial_facts *f)
 {
 	return f->env && f->env->state.look == ENV_LOOK_BACK && f->env->try_ == ENV_NONE &&
@@ -254,11 +260,11 @@ static void decide_lost(const struct trial_facts *f, struct trial *t)
 	}
 }
 
-/* --- this boot has what is wanted, and nothing of ours beyond it ------------------------- */
+/* --- this boot has the wanted args, and no others of ours ------------------------------------- */
 
 /*
- * Args that came by a trial, in a file that speaks of none of them: it was replaced in this boot.
- * No verdict of theirs was ever written there, so they are not made good.
+ * The args came by a trial, but the file describes none of their trials: it was replaced in this
+ * boot. No verdict about them was ever written there, so they are not made good.
  */
 static bool is_unknown_trial(const struct trial_facts *f)
 {
@@ -267,7 +273,7 @@ static bool is_unknown_trial(const struct trial_facts *f)
 
 static void decide_unknown_trial(const struct trial_facts *f, struct trial *t)
 {
-	/* Armed ones that are not wanted are disarmed. */
+	/* Disarm armed args that are not wanted. */
 	decide(t, env_slot_index(f->env->try_) >= 0 ? KARGS_WRITE_NO_REBOOT : KARGS_SAME,
 	       "all kernel arguments are in force, by a trial that %s knows nothing of: it was "
 	       "replaced since. The next boot has the earlier ones, and tries these",
@@ -276,10 +282,10 @@ static void decide_unknown_trial(const struct trial_facts *f, struct trial *t)
 
 static void decide_arrived(const struct trial_facts *f, struct trial *t)
 {
-	/* After a commit the line still says trial, and the slot may hold other args by then. */
+	/* After a commit the line still has the mark, but the slot may hold other args by then. */
 	bool of_wanted = t->is_trial && slot_is(f->env, t->slot, f->wanted);
 
-	/* Args on trial that are wanted no longer, and that the kernel lost: no death. */
+	/* The trial's args are no longer wanted, and the kernel lost them: not a death. */
 	if (t->is_trial && !of_wanted && f->env->try_ == ENV_TAKEN)
 		t->note = NOTE_SUPERSEDED;
 	if (t->is_trial && trial_is_lost(f, t->slot)) {
@@ -304,7 +310,7 @@ static void decide_arrived(const struct trial_facts *f, struct trial *t)
 	}
 }
 
-/* --- it has not, and no reboot would help -------------------------------------------------- */
+/* --- this boot lacks wanted args, and a reboot would not help --------------------------------- */
 
 static void decide_trial(const struct trial_facts *f, struct trial *t, const char *diff)
 {
@@ -325,19 +331,22 @@ static void decide_trial(const struct trial_facts *f, struct trial *t, const cha
 	       diff, t->slot, ENV_FILE_NAME);
 }
 
-/* This boot was not brought by GRUB with our file, although the file was there. */
+/* GRUB did not bring this boot with our file, although the file was there. */
 static bool loader_passed_by(const struct trial_facts *f, const struct trial *t)
 {
 	if (!f->env || t->slot != ENV_NONE || written_now(f) || f->retry)
 		return false;
-	/* Before the first trial: the file may be newer than what a power cut left to GRUB. */
+	/*
+	 * Before the first trial the file may be newer than the state that a power cut left to
+	 * GRUB.
+	 */
 	if (!*f->env->state.hash)
 		return false;
-	/* After a reset no slot is good and GRUB leaves no marker. */
+	/* After a reset no slot is good, and GRUB leaves no marker. */
 	return f->env->good != ENV_NONE || f->env->try_ != ENV_NONE;
 }
 
-/* GRUB names the kernel with its path; other loaders, if at all, without. */
+/* GRUB passes the kernel's name with its path; other loaders pass it without, if at all. */
 static bool grub_brought_it(const char *cmdline)
 {
 	cleanup_free char *image = kargs_value(cmdline, "BOOT_IMAGE");
@@ -375,7 +384,7 @@ static bool armed_but_not_taken(const struct trial_facts *f)
 	       slot_is(f->env, f->env->try_, f->wanted);
 }
 
-/* ", the last one armed 2026-11-21 08:12 UTC"; "" if the time is not known. Caller frees. */
+/* ", the last one armed 2026-11-21 08:12 UTC"; "" if the time is unknown. Caller frees. */
 static char *last_armed(int64_t when)
 {
 	time_t t = (time_t)when;
@@ -388,7 +397,7 @@ static char *last_armed(int64_t when)
 	return xstrdup(text);
 }
 
-/* ": both panicked"; "" where the file says nothing of these args' trials. Caller frees. */
+/* ": both panicked"; "" if the file does not describe the trials of these args. Caller frees. */
 static char *how_they_died(const struct trial_facts *f)
 {
 	cleanup_free char *how = state_is_ours(f) ? ends_deaths(f->env->ends) : NULL;
@@ -396,7 +405,7 @@ static char *how_they_died(const struct trial_facts *f)
 	return how && *how ? xasprintf(": %s", how) : xstrdup("");
 }
 
-/* Where good args were left out there are no earlier ones. */
+/* If good args were left out there are no earlier ones. */
 static const char *in_force(const struct trial *t)
 {
 	return t->owned.n ? "the earlier arguments are in force"
@@ -421,10 +430,10 @@ static void decide_refused(const struct trial_facts *f, struct trial *t,
 {
 	cleanup_free char *last = last_armed(e->time), *remedy = remedy_retry(f);
 
-	/* Once a boot, and not in the one that refused them. */
+	/* Count once per boot, and not in the boot that rejected the args. */
 	if (t->note == NOTE_NONE && f->retry_after && !written_now(f))
 		t->note = NOTE_HEALTHY;
-	/* One trial since then has died, too. */
+	/* One trial since the rejection has died, too. */
 	if (t->note == NOTE_DIED && state_is_ours(f))
 		decide_rejected(f, t, e->deaths + t->deaths, f->env->state.time, diff);
 	else if (e->deaths)
@@ -441,7 +450,7 @@ static void decide_refused(const struct trial_facts *f, struct trial *t,
 		       diff, last, f->kernel, remedy);
 }
 
-/* --- whether the next boot would have them --------------------------------------------------- */
+/* --- whether the next boot would have the args ------------------------------------------------ */
 
 static void decide_conflict(struct trial *t, const struct kargs *missing)
 {
@@ -456,10 +465,10 @@ static void decide_conflict(struct trial *t, const struct kargs *missing)
 	       others);
 }
 
-/* True if something on the line would keep the wanted args out of force in the next boot. */
+/* True if other args on the line would keep the wanted args out of force in the next boot. */
 static bool conflicts(const struct trial_facts *f, struct trial *t)
 {
-	/* what GRUB adds to a trial */
+	/* the words that GRUB adds to a trial */
 	const size_t marks = strlen(ENV_ARG_TRIAL "a " ENV_TRIAL_EXTRA "  " ENV_ARG_SLOT "a");
 	cleanup_free char *next = kargs_predict(f->cmdline, &t->owned, f->wanted);
 	cleanup_kargs struct kargs missing = {0};
@@ -495,7 +504,7 @@ static const char *left_out_note(const struct trial *t)
 					 "early";
 }
 
-/* The last trial of the wanted args said nothing against them: it is tried again. */
+/* The last trial of the wanted args did not count against them, so they are tried again. */
 static bool was_given_back(const struct trial_facts *f, const struct trial *t)
 {
 	return t->note == NOTE_DIED && state_is_ours(f) && ends_give_back(f->env->ends);
@@ -601,7 +610,7 @@ void trial_decide(const struct trial_facts *f, struct trial *ret)
 	*ret = (struct trial){0};
 	gather(f, ret);
 	diff = difference(ret);
-	/* A damaged file is made again: with what is in force, or for a trial of what is wanted. */
+	/* Makes a damaged file again, with the args in force, or for a trial of the wanted args. */
 	if (!*diff)
 		decide_arrived(f, ret);
 	else if (!f->loader_ok || f->no_trial_why)
@@ -610,17 +619,17 @@ void trial_decide(const struct trial_facts *f, struct trial *ret)
 		decide_differs(f, ret, diff);
 }
 
-/* A trial was taken, before this boot: GRUB counts each boot after that, by whatever entry. */
+/* A trial was taken before this boot: GRUB counts each boot after a trial, with any menu entry. */
 static bool is_after_trial(const struct boot_env *env, const struct arrival *a)
 {
 	return (env->begun != ENV_NONE && env->begun != '0') || !grub_brought_it(a->cmdline);
 }
 
-/* GRUB took a trial that died, or took it for this boot, by an entry without the variable. */
+/* GRUB took a trial that died, or took it for this boot, with an entry without the variable. */
 static void plan_unmarked(const struct boot_env *env, const struct arrival *a,
 			  const struct boot_id *id, struct env_plan *ret)
 {
-	struct boot_id nobody = *id; /* the look asks whether this boot has armed anything */
+	struct boot_id nobody = *id; /* the look checks whether this boot has armed a trial */
 	struct boot_env counts;
 
 	*nobody.id = '\0';
@@ -663,7 +672,7 @@ bool trial_arrival_is_due(int dirfd, const struct arrival *a)
 	return r > 0 || (r == 0 && plan.n > 0);
 }
 
-/* 1: it was to be mended, and has been; *err says what was wrong. */
+/* 1: the file had to be mended, and has been; *err has the damage. */
 static int mend(int dirfd, const struct boot_id *id, struct err *err)
 {
 	cleanup_free char *text = NULL;
@@ -700,7 +709,7 @@ int trial_arrived(int dirfd, const struct arrival *a, const struct boot_id *id, 
 	return r < 0 ? r : mended ? 2 : plan.n > 0;
 }
 
-/* --- doing it ------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 int trial_write(const struct root *root, int dirfd, const struct trial_facts *f,
 		const struct trial *t, const struct boot_id *id, struct err *err)
@@ -711,7 +720,10 @@ int trial_write(const struct root *root, int dirfd, const struct trial_facts *f,
 	if ((t->decision != KARGS_WRITE_AND_REBOOT && t->decision != KARGS_WRITE_NO_REBOOT) ||
 	    t->armed)
 		return 0;
-	/* Before anything is created: args that can't travel leave no file behind. */
+	/*
+	 * Check before the file is created, because args that can't travel must leave no file
+	 * behind.
+	 */
 	r = kargs_check(f->wanted, err);
 	if (r < 0)
 		return r;
@@ -736,7 +748,7 @@ void trial_weigh(const struct boot_env *env, enum trial_health health, struct tr
 
 	if (t->note == NOTE_COMMIT && health != TRIAL_FIT) {
 		t->note = health == TRIAL_UNFIT || second ? NOTE_UNFIT : NOTE_LOOK_BACK;
-		t->reboot = !second; /* the third was into this trial */
+		t->reboot = !second; /* the third reboot led into this trial */
 	} else if (t->note == NOTE_LOOKED_BACK) {
 		t->note = health == TRIAL_FIT ? NOTE_LOOKED_BACK : NOTE_UNFIT;
 		t->reboot = health == TRIAL_FIT;
@@ -783,7 +795,7 @@ static void plan_note(const struct boot_env *env, const struct trial *t, const s
 	}
 }
 
-/* Whether the boot with that line is the trial that GRUB took, as far as can be known. */
+/* Whether the boot with that line is the trial that GRUB took, as far as the line shows. */
 static bool is_that_trial(const struct boot_env *env, const char *cmdline, enum env_end end)
 {
 	cleanup_free char *trial = kargs_value(cmdline, MARK_TRIAL);
@@ -791,7 +803,7 @@ static bool is_that_trial(const struct boot_env *env, const char *cmdline, enum 
 
 	if (trial)
 		return slot && streq(slot, trial) && *slot != env->good;
-	/* GRUB takes a trial before its menu is there, and recovery entries have no variable. */
+	/* GRUB takes a trial before it shows its menu, and recovery entries have no variable. */
 	return end == ENV_END_ALONE && !slot;
 }
 
@@ -821,7 +833,7 @@ int trial_settle(int dirfd, const struct trial *t, const struct boot_id *id, str
 	r = env_read(dirfd, &env, err);
 	if (r < 0)
 		return r;
-	if (t->end) /* a panic is known from elsewhere than the file */
+	if (t->end) /* pstore has reported a panic, which is not in the file */
 		ends_note(env.ends, t->end);
 	plan_note(&env, t, id, &plan);
 	r = env_write(dirfd, &plan, err);

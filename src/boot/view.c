@@ -15,7 +15,7 @@
 #include "profile/site.h"
 #include "sys/read.h"
 
-/* GRUB is more lenient than we are: what it gives to the next boot must be known. */
+/* GRUB is more lenient than we are, so find the args that it would give to the next boot. */
 static void read_damaged(struct boot_view *v)
 {
 	cleanup_free char *text = NULL;
@@ -30,7 +30,7 @@ static int read_env(struct boot_view *v, struct err *err)
 	struct err why = {0};
 	int r = v->part.dirfd < 0 ? -ENOENT : env_read(v->part.dirfd, &v->env, &why);
 
-	/* A file that can be mended counts as the one that was written. */
+	/* A file that can be mended counts as the file that was written. */
 	v->have_env = r >= 0;
 	if (r == -EBADMSG) {
 		snprintf(v->env_damage, sizeof(v->env_damage), "%s", why.text);
@@ -41,7 +41,7 @@ static int read_env(struct boot_view *v, struct err *err)
 	return 0;
 }
 
-/* The file has the time of the last write, which is that of the arming. */
+/* The file has the time of the last write, which was the arming. */
 static void look_for_panic(const struct root *root, const char *cmdline, struct boot_env *env)
 {
 	if (env->try_ == ENV_TAKEN && !trial_on_line(cmdline) &&
@@ -49,7 +49,7 @@ static void look_for_panic(const struct root *root, const char *cmdline, struct 
 		ends_note(env->ends, ENV_END_PANIC);
 }
 
-/* In the initramfs nothing of it is there. */
+/* Adds the items that failed in the trial, if the record is there; the initramfs has no records. */
 static void name_items(const struct root *root, const struct kargs *wanted, struct boot_view *v)
 {
 	cleanup_free char *was = v->trial.why, *names = NULL;
@@ -64,7 +64,7 @@ static void name_items(const struct root *root, const struct kargs *wanted, stru
 	v->trial.why = names ? xasprintf("%s. Failed in the trial: %s", was, names) : xstrdup(was);
 }
 
-/* The site is asked only where args were refused. */
+/* Reads the site's setting only if args were rejected. */
 static unsigned int retry_after(const struct root *root, const struct boot_view *v)
 {
 	struct diags diags = {0};
@@ -72,7 +72,7 @@ static unsigned int retry_after(const struct root *root, const struct boot_view 
 
 	if (!v->have_env || (!v->env.state.n_refused && !v->env.state.deaths))
 		return 0;
-	site_load(root, &site, &diags); /* errors are reported by who reads it first */
+	site_load(root, &site, &diags); /* the first reader reports errors */
 	diags_free(&diags);
 	return site.retry_after;
 }
@@ -83,7 +83,7 @@ static void decide_again(struct boot_view *v)
 	trial_decide(&v->facts, &v->trial);
 }
 
-/* A person who says --retry sets the count back. */
+/* --retry sets the count back, so the witness is not asked. */
 static void ask_witness(const struct root *root, bool retry, struct boot_view *v)
 {
 	cleanup_free char *was = NULL;
@@ -105,7 +105,7 @@ static void ask_witness(const struct root *root, bool retry, struct boot_view *v
 	}
 }
 
-/* Asked only where a reboot would follow. */
+/* Reads counters only if a reboot would follow. */
 static void ask_counters(const struct root *root, struct boot_view *v)
 {
 	struct counters *c = &v->counters;
@@ -113,7 +113,7 @@ static void ask_counters(const struct root *root, struct boot_view *v)
 	if (v->trial.decision != KARGS_WRITE_AND_REBOOT)
 		return;
 	counters_judge(root, &v->part.blocks, v->facts.cmdline, c);
-	/* The attempt was given back before the trial was armed; this one was taken since. */
+	/* The attempt was given back before the trial was armed, so this one was taken since. */
 	if (c->armed || (c->block && v->trial.armed)) {
 		v->facts.other_counter = c->armed ? c->armed : c->what;
 		c->block = NULL;
@@ -258,7 +258,7 @@ int boot_arrived(const struct root *root, bool in_root, struct err *err)
 	return noted < 0 && r >= 0 ? noted : r;
 }
 
-/* 1: it is due, and written if write says so. */
+/* 1: a note was due, and was written if write is set. */
 static int ended(const struct root *root, const char *cmdline, enum env_end end, bool write,
 		 struct err *err)
 {

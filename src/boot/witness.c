@@ -30,7 +30,7 @@ static char *render(unsigned int reboots, const char *boot_id)
 
 /* --- reading ------------------------------------------------------------------------------- */
 
-/* False: it is not what was written. */
+/* False: the text is not as railhead writes it. */
 static bool parse(const char *text, size_t len, unsigned int *ret, char boot_id[37])
 {
 	cleanup_free char *again = NULL;
@@ -76,7 +76,7 @@ say_damage(struct witness *w, const char *fmt, ...)
 	w->damage = str_take(&s);
 }
 
-/* True: a copy that can be read. */
+/* True: the copy can be read. */
 static bool read_copy(const struct root *root, size_t which, const char *boot_id, struct witness *w)
 {
 	cleanup_free char *text = NULL;
@@ -144,7 +144,7 @@ static int close_etc(const char *remounted, int r, struct err *err)
 	return r < 0 ? r : closed;
 }
 
-/* The root file system, or whatever else /etc is on, writable. */
+/* Makes the file system of /etc, the root or another, writable. */
 static int open_etc(const struct root *root, struct place *etc, char **ret_remounted,
 		    struct err *err)
 {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The second witness of railhead's reboots. What keeps a trial from being made again and again is
- * in railhead.env (boot/trial.h), and so is lost with that file: a disk or an ESP that is restored
- * before each boot, a RAID cache that loses its memory. So each reboot that railhead itself asks
- * for is counted elsewhere, too: in an EFI variable, and in a file of the root file system; the
- * larger count that can be read is the one. After REBOOTS_MAX of them without a settled verdict in
- * between railhead makes none, whatever railhead.env says.
+ * The second witness of railhead's reboots. railhead.env has the facts that keep a trial from being
+ * repeated (boot/trial.h), and can be lost: a disk or an ESP is restored before each boot, or a
+ * RAID cache loses its memory. So each reboot by railhead is also counted in an EFI variable, and
+ * in a file of the root file system; the larger count that can be read is used. After REBOOTS_MAX
+ * reboots without a settled verdict in between railhead makes no reboot, even if railhead.env
+ * allows it.
  *
- * A verdict is settled where it came and no reboot follows; it sets the count back, and so do
+ * A verdict is settled if no reboot follows it. A settled verdict sets the count back, and so do
  * `railhead apply --retry` and `railhead kargs --reset`. The verdict of a boot that this budget
- * held back does not: that boot has settled nothing, and the next one would begin to loop again.
+ * held back does not, because that boot has settled nothing, and the next boot would begin to loop
+ * again.
  *
- * The longest series without a loop has four reboots: a first trial that dies, a second in which
- * something fails, the boot back that shows what fails without the args, and the last trial.
+ * The longest series without a loop has four reboots: a first trial that dies, a second in which an
+ * item fails, the boot back that shows which items fail without the args, and the last trial.
  */
 #pragma once
 
@@ -27,12 +28,12 @@ enum { REBOOTS_MAX = 5 };
 #define WITNESS_VARIABLE "RailheadReboots-9ed6c038-6883-4b4d-8f41-05088c4e7023"
 
 struct witness {
-	unsigned int reboots; /* 0: none is known */
-	bool of_this_boot;    /* this boot has asked for the last of them */
+	unsigned int reboots; /* 0: no known reboots */
+	bool of_this_boot;    /* this boot has already requested the last of them */
 	/*
-	 * What is wrong with what was read, or NULL. Where no copy is left that can be read,
-	 * reboots is REBOOTS_MAX: no reboot in this boot, also if the count is damaged each time;
-	 * and lost is set: the verdict makes the count again, so that the next boot is free.
+	 * The damage of the copies, or NULL. If no copy can be read, reboots is REBOOTS_MAX, so
+	 * that this boot makes no reboot, even if the count is damaged each time. Then lost is set:
+	 * the verdict makes the count again, so that the next boot may reboot.
 	 */
 	char *damage;
 	bool lost;
@@ -42,17 +43,18 @@ void witness_read(const struct root *root, struct witness *ret);
 void witness_free(struct witness *w);
 #define cleanup_witness __attribute__((__cleanup__(witness_free)))
 
-/* Why railhead may make no reboot, with the remedy; NULL: it may. Caller frees. */
+/* Why railhead may not reboot, with the remedy; NULL: it may. Caller frees. */
 char *witness_why_held(const struct witness *w);
 
 /*
- * This boot is about to be ended by railhead: is on the disk, or in the firmware, once this returns
- * 0. One boot counts once. An error (the budget is spent, no place can be written) means: no
- * reboot. A root file system that is mounted read-only is made writable for the moment.
+ * Counts that railhead is about to end this boot; the count is on the disk, or in the firmware,
+ * once this returns 0. One boot counts once. An error (the budget is spent, no place can be
+ * written) forbids the reboot. A root file system that is mounted read-only is made writable for
+ * the moment.
  */
 int witness_count(const struct root *root, struct err *err);
 /*
- * No reboot is counted. 1: some were, 0: nothing had to be written. *ret_were (may be NULL): how
- * many, 0 where that is not known.
+ * Sets the count of reboots back to 0. 1: there were some; 0: nothing had to be written. *ret_were
+ * (may be NULL): the earlier count, 0 if unknown.
  */
 int witness_set_back(const struct root *root, unsigned int *ret_were, struct err *err);
