@@ -12,7 +12,7 @@
 
 enum rank { PREMISES, FAILURES, DONE, DIFFERENCES, WAITING, UNSUPPORTED, UNMEASURABLE, NO_RANK };
 
-/* What is read first. */
+/* The order of the changes on a page: the gravest first. */
 static enum rank rank_of(const struct change *c)
 {
 	if (change_broken_premise(c))
@@ -68,7 +68,7 @@ static char *reason_of(const struct change *c)
 	return xasprintf("%s; %s", c->reason, c->note);
 }
 
-/* What is there, or was there before it was set. */
+/* The value that is there, or that was there before the change was set. */
 static const char *found_of(const struct change *c)
 {
 	const char *found = c->state == CHANGE_SET ? c->before : c->observed;

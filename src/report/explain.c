@@ -148,7 +148,7 @@ static void candidate_to_rows(struct table *t, const struct candidate *c)
 		table_add(t, c->name, fate, k->key, k->wanted, *k->found ? k->found : "(nothing)",
 			  k->holds ? "ok" : "no");
 	}
-	/* What decided besides conditions, or that there is none. */
+	/* The reason that decided in addition to conditions, or that there is no condition. */
 	if (c->fate || t->rows.n == rows)
 		table_add(t, c->name, fate, c->fate ? c->fate : "(no condition)", "", "", "");
 }

@@ -67,7 +67,7 @@ void facts_of_profile(const struct profile *p, struct facts *ret)
 
 /* --- machines --------------------------------------------------------------------------------- */
 
-/* What tells the objects of a list apart. */
+/* The keys that identify an object of a list. */
 static const char *const names[] = {"address", "name", "node", "group", "nic"};
 /* Names of pci.ids, memory that is free now, numbers that the kernel gives in the order of a boot.
  */

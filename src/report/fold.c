@@ -11,7 +11,7 @@
 
 enum { LISTED_MAX = 4 };
 
-/* What stands for an address, the number of a VF and that of a NUMA node in a shape. */
+/* Placeholders in a shape: for an address, a VF's number and a NUMA node's number. */
 #define ADDRESS_MARK '\1'
 #define VF_MARK '\2'
 #define NODE_MARK '\3'

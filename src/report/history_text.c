@@ -134,7 +134,7 @@ static void say_steps(struct str *out, const struct past_changes *c)
 		str_clause(out, "%zu checks more", told - STEPS_NAMED);
 }
 
-/* What happened, and what was another than in the boot before. */
+/* The events of a boot, and its differences from the boot before. */
 static char *what_of(const struct history *h, size_t boot, bool utf8)
 {
 	const struct boot_past *b = &h->boots.v[boot];

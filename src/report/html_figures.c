@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The gate's figures: each against its threshold, beside what earlier boots measured. */
+/* The gate's figures: each against its threshold, next to the figures of earlier boots. */
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -74,7 +74,7 @@ void html_history(FILE *out, const double *values, size_t n, double threshold,
 	html(out, "<small>%zu boots, %s to %s</small></span>", n, least, most);
 }
 
-/* What that boot measured of the same; NULL: nothing that counts. */
+/* The figure of the same measurement in that boot; NULL: no figure that counts. */
 static const struct past_figure *past_of(const struct boot_past *b, const struct measurement *m,
 					 const struct reading *reading)
 {
@@ -138,7 +138,7 @@ static double threshold_of(const struct measurement *m, enum quantity quantity)
 	return NAN;
 }
 
-/* What the bars of one check are drawn to: its greatest figure or threshold. */
+/* The full length of the bars of a check: its greatest figure or threshold. */
 static double scale_of(const struct measurements *all, const struct measurement *m,
 		       const struct reading *reading)
 {

@@ -25,7 +25,7 @@ char *html_time(uint64_t usec)
 
 /* --- the boot ------------------------------------------------------------------------------- */
 
-/* What happened at a time since the kernel started, and how long it took. */
+/* An event: its time since the kernel started, and its duration. */
 struct moment {
 	uint64_t at, took;
 	const char *class;

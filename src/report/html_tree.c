@@ -46,7 +46,7 @@ static int first_shown(const struct picture *p, size_t at, size_t depth)
 	return -1;
 }
 
-/* It has no box, and no box stands below it. */
+/* The function has no box, and no box stands below the function. */
 static bool is_other(const struct picture *p, size_t at, int numa)
 {
 	return !is_vf(p, at) && first_shown(p, at, 0) < 0 &&

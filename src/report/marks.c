@@ -97,7 +97,7 @@ static void take_reasons(const struct record *r, struct marks *ret)
 	}
 }
 
-/* What the verdict says nothing of: it came before the verdict, or is none of its business. */
+/* Changes that the verdict does not judge, or that were made before the verdict. */
 static void take_change(const struct record *r, const struct record_change *c, struct marks *ret)
 {
 	bool failed = c->state == CHANGE_FAILED;

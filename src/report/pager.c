@@ -16,7 +16,7 @@
 
 static pid_t pager;
 
-/* What is asked for, a command of sh; NULL: none. */
+/* The pager that the environment asks for, a command of sh; NULL: none. */
 static const char *command(void)
 {
 	const char *asked = getenv("PAGER"), *term = getenv("TERM");

@@ -114,8 +114,8 @@ static void keep_classes(struct exclusion *e, const bool *class)
 }
 
 /*
- * What has another id than the set wants is mostly bridges and timers: of those only the
- * ones of the class of the set's own devices are worth a name.
+ * Most functions whose id differs from the set's are bridges and timers: only functions of the
+ * class of the set's own devices are listed.
  */
 static void keep_near(struct set_account *a)
 {

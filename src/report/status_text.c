@@ -141,7 +141,7 @@ static void print_verdict(const struct page *p)
 	print_faults(p);
 }
 
-/* What is optional and missing on this node, or can't be told there: the verdict is without it. */
+/* Optional parts that the node lacks, or cannot show: the verdict leaves them out. */
 static void print_skipped(const struct page *p)
 {
 	const struct strv *skipped = &p->record->verdict.skipped;
@@ -162,7 +162,7 @@ static void print_skipped(const struct page *p)
 	vec_free(&items);
 }
 
-/* What has come so far. */
+/* The stages that have run so far. */
 static void add_stages(struct str *out, const struct record *r)
 {
 	const char *sep = "; stages: ";
@@ -308,7 +308,7 @@ static char *range_of(const struct fold_row *row, const struct fold_item *items,
 	return streq(least, most) ? xstrdup(least) : xasprintf("%s to %s", least, most);
 }
 
-/* What is measured in another unit is another line. */
+/* Measurements with different units have separate lines. */
 static const char *unit_of(const struct measurement *m)
 {
 	const char *unit = strchr(measured_of(m), ' ');

@@ -267,7 +267,7 @@ struct chosen {
 	VEC(const struct why_change *) list;
 };
 
-/* What is wrong stands first. */
+/* Changes that do not hold come first. */
 static void order_changes(const struct why *why, struct chosen *ret)
 {
 	for (int holds = 0; holds < 2; holds++)
@@ -291,7 +291,7 @@ static void print_rows(const struct page *p, const struct chosen *chosen)
 	vec_free(&list);
 }
 
-/* What the changes of one key set, and what the boot made of all of them. */
+/* The targets of the changes of a key, and the result of all of them in this boot. */
 static void print_targets(const struct page *p, const struct chosen *chosen)
 {
 	cleanup_strv struct strv targets = {0};
@@ -331,7 +331,7 @@ static bool was_named(const struct writers *others, const struct writer *w)
 	return false;
 }
 
-/* Who sets any of them, each once. */
+/* Every other writer of any of the targets, each once. */
 static void print_all_others(const struct page *p, const struct chosen *chosen)
 {
 	struct writers all = {0}; /* of texts that are the changes' */
