@@ -118,10 +118,7 @@ def main():
     disk = prepare.image(prepare.packages())
     with Guest(qemu, prepare.accelerator(qemu, disk), disk, os.path.join(prepare.logs(), "bench"),
                hardware=full_hardware(2)) as guest:
-        guest.start()
-        guest.wait_for_reset(1, 300)
-        guest.wait_for_shell(300)
-        guest.wait_until_booted()
+        guest.first_boot()
         guest.sh(f"cat >/etc/railhead/profiles/vm-bench.yaml <<'PROFILE'\n{PROFILE}PROFILE")
         guest.sh(PREPARE, 180)
         _boot(guest, True)  # measures, and so the next one need not

@@ -50,10 +50,7 @@ def main():
     os.makedirs(directory)
     payload = _payload(directory)
     with Guest(qemu, prepare.accelerator(qemu, disk), disk, directory, payload=payload) as guest:
-        guest.start()
-        guest.wait_for_reset(1, 300)
-        guest.wait_for_shell(300)
-        guest.wait_until_booted()
+        guest.first_boot()
         leave_devices(guest)
         guest.sh(UNPACK, 180)
         print(f"# VM, {guest.accel}: by turns, {runs} runs of each")

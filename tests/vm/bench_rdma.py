@@ -66,10 +66,7 @@ def hardware():
 
 
 def boot(guest):
-    guest.start()
-    guest.wait_for_reset(1, 300)
-    guest.wait_for_shell(300)
-    guest.wait_until_booted()
+    guest.first_boot()
     leave_devices(guest)
     guest.sh(SETUP, 120)
 

@@ -57,10 +57,7 @@ READY = "ls -d /sys/bus/pci/drivers/slowvf/0000:* | wc -l"
 
 def _prepare(guest, probe_ms):
     """A boot with a slow driver in the place of igbvf, and the profile of this benchmark."""
-    guest.start()
-    guest.wait_for_reset(1, 300)
-    guest.wait_for_shell(300)
-    guest.wait_until_booted()
+    guest.first_boot()
     guest.sh("mkdir -p /run/payload && tar -C /run/payload -xf /dev/disk/by-id/virtio-payload")
     leave_devices(guest)
     guest.sh("rm $(modinfo -n igbvf) && depmod && { rmmod igbvf || true; }", 120)

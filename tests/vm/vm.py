@@ -320,6 +320,13 @@ class Guest:
         make_overlay(self.qemu, self.image, self.overlay)
         self.power_on()
 
+    def first_boot(self):
+        """Start from the base image; returns once the boot behind its one reboot is done."""
+        self.start()
+        self.wait_for_reset(1, 300)
+        self.wait_for_shell(300)
+        self.wait_until_booted()
+
     def power_on(self, more=(), read_only=False):
         """Start QEMU on the disk as it is now; more: further options, like -kernel."""
         self._resets_before = 0
