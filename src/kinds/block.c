@@ -15,7 +15,7 @@
 #include "sys/uevent.h"
 
 enum {
-	WAIT_US = 5 * 1000000, /* for namespaces, which come behind the probe of their controller */
+	WAIT_US = 5 * 1000000, /* for namespaces, which follow the probe of their controller */
 	SCHEDULED_MAX = 2048,  /* MAX_SCHED_RQ of block/blk-mq-sched.h, with a scheduler */
 };
 
@@ -46,8 +46,9 @@ static int not_offered(const struct change *c, const struct disk *disk, struct e
 }
 
 /*
- * -ENODEV: the disk went meanwhile. A queue without writeback throttling, as it is with the
- * scheduler bfq, has none to read (-EINVAL, queue_wb_lat_show()): that is off.
+ * -ENODEV: the disk disappeared meanwhile. Without writeback throttling, for example with the
+ * scheduler bfq, the kernel rejects a read of wbt_lat_usec (-EINVAL, queue_wb_lat_show()), which
+ * counts as 0: off.
  */
 static int read_value(const struct root *root, const struct change *c, const struct disk *disk,
 		      char **ret, struct err *err)
@@ -75,7 +76,9 @@ static bool is_spared(const struct change *c, const struct disk *disk)
 	return disk->carries && !ynode_is_true(c->on.node);
 }
 
-/* 0, or what the look at a function without disks finds. */
+/*
+ * Ends the look at a function without disks: the change waits, or the function is gone (-ENODEV).
+ */
 static int no_disk(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	int r = function_gone(ctx->root, c->on.name, err);
@@ -93,7 +96,7 @@ static int no_disk(const struct kind_ctx *ctx, struct change *c, struct err *err
 	return 0;
 }
 
-/* Nothing is set before it is sure that the disk of the system is not hit. */
+/* railhead sets no disk while any of them may carry the running system. */
 static int say_unknown(const struct kind_ctx *ctx, struct change *c, const struct disks *disks,
 		       struct err *err)
 {
@@ -182,7 +185,7 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct disk
 	if (t.spared)
 		say_spared(c, &t);
 	else if (!t.seen && !t.missing.code)
-		return no_disk(ctx, c, err); /* the last of them went meanwhile */
+		return no_disk(ctx, c, err); /* the last disk disappeared meanwhile */
 	return target_lacks(c, &t.missing, err);
 }
 
@@ -199,7 +202,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 /* --- set ------------------------------------------------------------------------------------ */
 
-/* "none, mq-deadline": what "[none] mq-deadline" lists. Caller frees. */
+/* The words of "[none] mq-deadline" as a list: "none, mq-deadline". Caller frees. */
 static char *listed(const char *text)
 {
 	struct str out = {0};
@@ -228,8 +231,8 @@ static int no_scheduler(const struct change *c, const struct disk *disk, const c
 }
 
 /*
- * Without a scheduler the queue has the tags of its hardware and can't grow beyond them; with one
- * it has its own, at most MAX_SCHED_RQ (blk_mq_tag_update_depth() of block/blk-mq-tag.c).
+ * Without a scheduler, the tags of the hardware limit the queue; with a scheduler, the queue has
+ * its own tags, at most MAX_SCHED_RQ (blk_mq_tag_update_depth() of block/blk-mq-tag.c).
  */
 static int too_many(const struct root *root, const struct change *c, const struct disk *disk,
 		    struct err *err)
@@ -257,7 +260,7 @@ static int explain(const struct root *root, const struct change *c, const struct
 	const struct block_item *item = c->on.item;
 
 	if (r == -ENODEV || !root_exists(root, "/sys/block/%s", disk_named(c, disk)))
-		return 0; /* it went meanwhile: the look after this says what is there */
+		return 0; /* the disk disappeared; the next look reports the present disks */
 	if (r == -EINVAL && streq(item->file, "scheduler"))
 		return no_scheduler(c, disk, text, err);
 	if (r == -EINVAL && streq(item->file, "nr_requests"))
@@ -319,7 +322,10 @@ const struct kind kind_block = {.name = "block", .blocks = true, .look = look, .
 
 /* --- judged --------------------------------------------------------------------------------- */
 
-/* Writes to io_poll change nothing: drivers have parameters (queue_poll_store()). */
+/*
+ * Checked only, because a write to io_poll has no effect (queue_poll_store()); drivers have
+ * parameters instead.
+ */
 static int look_poll(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	int r = look(ctx, c, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts that are judged and never set. */
+/* Read-only checks. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,7 +62,9 @@ static int look_pages(const struct kind_ctx *ctx, struct change *c, struct err *
 const struct target_item pages_item = {
 	.kind = &kind_check, .look = look_pages, .fault = FAULT_MEMORY_PAGES_SHORT};
 
-/* One that sysfs does not show: of mode 0, or there is none of that name. */
+/*
+ * Judges a parameter that sysfs does not show: its mode is 0, or the module has no such parameter.
+ */
 static void judge_hidden(const struct kind_ctx *ctx, struct change *c)
 {
 	change_observe(c, "not shown");
@@ -168,7 +170,7 @@ static int look_driver_version(const struct kind_ctx *ctx, struct change *c, str
 const struct target_item driver_version_item = {
 	.kind = &kind_check, .look = look_driver_version, .fault = FAULT_KERNEL_MODULE_VERSION};
 
-/* The file that says what firmware runs on a function, by what it is. */
+/* Reads the firmware version of an RDMA or NVMe device. -ENOENT: the function has neither. */
 static int read_firmware(const struct kind_ctx *ctx, const char *addr, char **ret)
 {
 	static const char *const patterns[] = {

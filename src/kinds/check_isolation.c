@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel of this boot made of isolcpus= and nohz_full=, by what it shows itself: an
- * argument that has arrived is still dropped where the kernel rejects its list or was built without
- * it (kernel/sched/isolation.c). Unbound workqueues keep off the CPUs of either argument
- * (workqueue_init_early() in kernel/workqueue.c), until somebody writes their mask.
+ * Checks how the kernel of this boot applied isolcpus= and nohz_full=, by its files in sysfs. The
+ * command line is no proof, because the kernel drops an argument if it rejects the list or was
+ * built without the feature (kernel/sched/isolation.c). Unbound workqueues stay off the CPUs of
+ * either argument (workqueue_init_early() in kernel/workqueue.c), until a program writes their
+ * mask.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,7 +27,10 @@ static int find_wanted(const struct kind_ctx *ctx, const struct change *c, struc
 	return r < 0 ? err_wrap(err, "isolate_cpus") : 0;
 }
 
-/* Cpusets may isolate more, while the node works. */
+/*
+ * Whether all of the first CPUs are among the second, because cpusets may isolate more CPUs while
+ * the node works.
+ */
 static bool cpus_within(const struct cpus *cpus, const struct cpus *in)
 {
 	struct cpus rest = *cpus;
@@ -53,7 +57,9 @@ static int not_shown(struct change *c, const char *why)
 	return 0;
 }
 
-/* "(null)" of a kernel that was given no nohz_full= is no list, and so none. */
+/*
+ * A kernel that was given no nohz_full= shows "(null)", which is not a list and counts as no CPUs.
+ */
 static int look_list(const struct kind_ctx *ctx, struct change *c, const char *file,
 		     const char *absent, const char *remedy, struct err *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The way between a NIC and its GPU, as pairs.p2p wants it: ACS of the bridges on it, ATS of the
- * NIC. docs/p2p.md has the rules and their sources. Registers are read, and never written.
+ * Checks pairs.p2p: ACS of the bridges between a NIC and its GPU, and ATS of the NIC. docs/p2p.md
+ * has the rules and their sources. Registers are read, and never written.
  */
 #include <pci/pci.h>
 #include <string.h>
@@ -14,7 +14,9 @@
 #include "kinds/pci.h"
 #include "node/p2p.h"
 
-/* Bits of the control register, from the last digit of pci=config_acs= on (kernel-parameters.txt).
+/*
+ * Bits of the control register, in the order of pci=config_acs= from its last digit
+ * (kernel-parameters.txt).
  */
 static const char *const bit_names[] = {
 	"source validation",	 "translation blocking", "request redirect",
@@ -28,16 +30,16 @@ struct wanted {
 	const char *nic, *gpu;
 	const char *mover; /* of the NIC's data: the NIC or its Data Direct function; "": unknown */
 	struct p2p_way way;
-	struct acs_ports own; /* isolated: above a NIC whose data does not go there */
+	struct acs_ports own; /* isolated: ports above a NIC that does not move its own data */
 };
 
-/* All traffic is let go straight, and no IOMMU need check any. */
+/* Whether all traffic goes straight, without a check by an IOMMU. */
 static bool straight_alone(const struct wanted *w)
 {
 	return w->wish == P2P_WISH_DIRECT && !w->way.data_direct;
 }
 
-/* Data alone is let go straight, from and to the Data Direct function. */
+/* Whether only data from and to the Data Direct function goes straight. */
 static bool straight_data(const struct wanted *w)
 {
 	return w->wish == P2P_WISH_DIRECT && w->way.data_direct;
@@ -58,7 +60,7 @@ static struct wanted wanted_of(const struct change *c, size_t part)
 	return w;
 }
 
-/* The section adds its own pair to each change. */
+/* The index of the change's own pair, because each change has the parts of all pairs. */
 static size_t part_of(const struct change *c)
 {
 	size_t i = 0;
@@ -68,7 +70,10 @@ static size_t part_of(const struct change *c)
 	return i;
 }
 
-/* What keeps a port from the wish: bits that are on, are off, can't be on. */
+/*
+ * The bits that keep a port from the wish: bits that must not be on, that must be on, and that the
+ * port lacks.
+ */
 struct lack {
 	uint16_t on, off, never;
 };
@@ -80,21 +85,25 @@ static struct lack lack_of(const struct wanted *w, const struct acs_port *p, boo
 	uint16_t off = w->wish == P2P_WISH_DIRECT ? p2p_off_for_direct(&w->way, p) : 0;
 	struct lack lack = {.on = p->does & off};
 
-	if (straight_alone(w) || p->role == ACS_SWITCH_UP) /* nothing turns round there */
+	if (straight_alone(w) || p->role == ACS_SWITCH_UP) /* no traffic turns round there */
 		return lack;
 	lack.off = (uint16_t)(p->needs & ~p->does & ~off);
 	if (w->wish != P2P_WISH_TRANSLATED || !of_nic)
 		return lack;
 	lack.on = p->does & PCI_ACS_CTRL_BLOCK;
-	/* Below the highest of them there is no GPU to send it to straight. */
+	/*
+	 * Only the highest port needs this bit: below it there is no GPU to send the data to
+	 * straight.
+	 */
 	if (p == w->way.nic.v[0] && !(p->does & PCI_ACS_CTRL_TRANS))
 		*(p->can & PCI_ACS_CAP_TRANS ? &lack.off : &lack.never) |= PCI_ACS_CTRL_TRANS;
 	return lack;
 }
 
 /*
- * Each bit is stated: what is left open gets the firmware's value, not the one that the kernel
- * sets by itself. Where traffic goes straight, the other bits of ACS keep nothing apart.
+ * Each bit is stated, because a bit that is left open gets the value of the firmware instead of the
+ * value that the kernel sets by default. Where traffic goes straight, the other bits of ACS isolate
+ * nothing.
  */
 static uint16_t control_for(const struct wanted *w, const struct acs_port *p, const struct lack *l)
 {
@@ -135,7 +144,9 @@ static bool has_port(const struct acs_ports *ports, const struct acs_port *port)
 	return false;
 }
 
-/* Whatever moves the data: a NIC that is isolated must not reach the GPU by itself either. */
+/*
+ * An isolated NIC must not reach the GPU itself, even if its Data Direct function moves the data.
+ */
 static int find_own(struct acs *acs, struct wanted *w, struct err *err)
 {
 	struct acs_ports all = {0};
@@ -205,7 +216,7 @@ static void add_clause(struct str *text, const struct acs_port *p, const char *a
 	str_addf(text, " %s", how);
 }
 
-/* What isolates nothing by its make; NULL: it is none of those. */
+/* Why the hardware of a port isolates nothing; NULL: there is no such reason. */
 static const char *unfit(const struct acs_port *p)
 {
 	if (p->state == ACS_MISSING && p->role != ACS_SWITCH_UP)
@@ -231,9 +242,9 @@ static const char *unreadable(const struct acs_port *p)
 }
 
 struct verdict {
-	struct str lacks;   /* sentences on what must be other */
-	struct str unknown; /* ... on what can't be read */
-	bool mends;	    /* an argument can set what is lacking */
+	struct str lacks;   /* sentences about settings that must change */
+	struct str unknown; /* sentences about registers that cannot be read */
+	bool mends;	    /* a kernel argument can set the bits that are wrong */
 };
 
 static void judge_port(const struct wanted *w, const struct leg *leg, const struct acs_port *p,
@@ -283,7 +294,7 @@ static void judge_ports(const struct wanted *w, struct verdict *v)
 			 consequences[w->wish]);
 }
 
-/* Where no bridge is above it, as in a VM, nothing may keep it apart. */
+/* Judges the function too: if no bridge is above it, as in a VM, nothing may isolate it. */
 static void judge_function(const struct kind_ctx *ctx, const char *addr, struct verdict *v)
 {
 	const struct acs_port *fn = acs_port(ctx->acs, addr, NULL);
@@ -310,7 +321,10 @@ static void judge_functions(const struct kind_ctx *ctx, const struct wanted *w, 
 		judge_function(ctx, w->nic, v);
 }
 
-/* As `rdma_topo check` asks: drivers of GPUs count a way as straight within one group alone. */
+/*
+ * As `rdma_topo check` does, because drivers of GPUs treat a path as straight only within one IOMMU
+ * group.
+ */
 static void judge_groups(const struct kind_ctx *ctx, const struct wanted *w, struct verdict *v)
 {
 	cleanup_free char *mover = NULL, *gpu = NULL, *why = NULL;
@@ -375,15 +389,17 @@ static void add_ports_to_argument(const struct wanted *w, bool bits, struct str 
 		}
 }
 
-/* The bits of Data Direct differ by port, and disable_acs_redir= has but one set of them. */
+/*
+ * The bits of Data Direct differ by port, and disable_acs_redir= sets the same bits on all ports.
+ */
 static bool can_be_set(const struct wanted *w, bool bits)
 {
 	return *w->mover && (bits || !w->way.data_direct);
 }
 
 /*
- * What must be written for all pairs of the section, since the kernel takes the last such argument
- * alone. *ret_first: the NIC of the first pair that needs it.
+ * The kernel argument for all pairs of the section, because the kernel uses only the last of
+ * several such arguments. *ret_first: the NIC of the first pair that needs the argument.
  */
 static char *argument_for_all(const struct kind_ctx *ctx, const struct change *c, bool bits,
 			      const char **ret_first)
@@ -404,7 +420,9 @@ static char *argument_for_all(const struct kind_ctx *ctx, const struct change *c
 	return p2p_argument(&arg, bits);
 }
 
-/* Whether the argument of this boot says all that arg does, of other ports as well perhaps. */
+/*
+ * Whether the argument of this boot has the bits of all ports of arg; it may have other ports too.
+ */
 static bool says_all(const char *present, const char *arg)
 {
 	size_t option = (size_t)(strrchr(arg, '=') + 1 - arg);
@@ -520,7 +538,10 @@ static bool tell_of_no_mover(struct change *c, const struct wanted *w)
 	return true;
 }
 
-/* rdma_topo rejects --virt there: data goes straight without the IOMMU, or not straight. */
+/*
+ * rdma_topo rejects --virt with Data Direct, because data goes straight without the IOMMU, or not
+ * straight.
+ */
 static bool tell_of_data_direct(struct change *c, const struct wanted *w)
 {
 	if (w->wish != P2P_WISH_TRANSLATED || !w->way.data_direct)
@@ -536,7 +557,10 @@ static bool tell_of_data_direct(struct change *c, const struct wanted *w)
 	return true;
 }
 
-/* Nothing checks then, whatever the ports are told, and with an IOMMU the kernel tells them. */
+/*
+ * Without an IOMMU nothing checks the traffic, whatever the bits of the ports are. With an IOMMU,
+ * the kernel sets the bits.
+ */
 static bool tell_of_no_iommu(const struct kind_ctx *ctx, struct change *c, const struct wanted *w)
 {
 	const char *const functions[] = {w->mover, w->gpu};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How large a packet a function may send, and what on its way to the root keeps it from more. */
+/*
+ * Checks the largest packet that a function may send, and finds the device on its way to the root
+ * that limits the packet.
+ */
 #include <pci/pci.h>
 
 #include "base/str.h"
@@ -14,7 +17,10 @@ static unsigned int payload_limit(const struct pci_express *x)
 	return SMALLEST << (pci_express_long(x, PCI_EXP_DEVCAP) & PCI_EXP_DEVCAP_PAYLOAD);
 }
 
-/* The first on the way to the root that is capable of less than wanted; its limit, or 0. */
+/*
+ * Finds the first device on the way to the root that is capable of less than want. Returns its
+ * limit, or 0.
+ */
 static unsigned int find_limit(const struct kind_ctx *ctx, const char *addr,
 			       const struct pci_express *own, unsigned int want, char **ret)
 {

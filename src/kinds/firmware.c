@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "sys/devlink.h"
 
-/* The adapter's own parameters by devlink: nothing to install. */
+/* Names the adapter's own parameters by devlink, because they need no extra program. */
 static void by_devlink(const char *pf, const char *count, const struct devlink_sriov *now,
 		       struct str *text)
 {

@@ -53,7 +53,7 @@ static int find_local(const struct kind_ctx *ctx, const char *addr, const struct
 	const struct pci_fn *fn = node_find(ctx->node, addr);
 	cleanup_free char *path = NULL;
 
-	if (cpus_count(&ctx->node->nodes) <= 1) { /* then the firmware need not say which */
+	if (cpus_count(&ctx->node->nodes) <= 1) { /* the firmware need not report the only node */
 		*ret = ctx->node->cpus;
 		*ret_where = xstrdup("node 0");
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is set by netlink, and the one item that is here: a PF's netdevs administratively up. The
- * look reads sysfs flags, which takes no rtnl; the set does, so it runs in a worker.
+ * Helpers for settings by netlink, and one item: all netdevs of a PF are administratively up. The
+ * look reads sysfs flags, which takes no rtnl; the set takes rtnl, so it runs in a worker.
  */
 #include "kinds/netlink.h"
 

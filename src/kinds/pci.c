@@ -142,5 +142,5 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	return setting->set ? setting->set(ctx, c, err) : set_bits(ctx, c, err);
 }
 
-/* A function that sleeps is woken for it, and its link trained anew. */
+/* Blocks, because the access wakes a sleeping function and trains its link again. */
 const struct kind kind_pci = {.name = "pci", .blocks = true, .look = look, .set = set};

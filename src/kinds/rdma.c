@@ -37,8 +37,8 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 }
 
 /*
- * Loads ib_core where it is not there yet: later, when a device has it loaded, there may be
- * other network namespaces. What is so already the kernel takes, also with those.
+ * Loads ib_core if it is not loaded yet, because other network namespaces may exist by the time a
+ * device loads it. The kernel accepts the present mode even if other namespaces exist.
  */
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {

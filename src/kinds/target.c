@@ -69,7 +69,7 @@ int target_lacks(struct change *c, const struct err *missing, struct err *err)
 		return 0;
 	if (!c->optional)
 		return err_copy(err, missing->code, missing);
-	if (c->state == CHANGE_SAME) { /* all that can be is so */
+	if (c->state == CHANGE_SAME) { /* all values that the driver has are right */
 		change_reason(c, "%s", missing->text);
 		c->state = CHANGE_UNSUPPORTED;
 	}

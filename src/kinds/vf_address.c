@@ -19,7 +19,7 @@
 
 /* --- which VF ------------------------------------------------------------------------------ */
 
-/* The files are there for Ethernet too, but speak of the InfiniBand port that is not there. */
+/* The files exist for Ethernet too, but are about an InfiniBand port, so the link layer decides. */
 static bool has_files(const struct root *root, const struct change *c)
 {
 	cleanup_free char *device = NULL, *layer = NULL;
@@ -41,7 +41,7 @@ static void vf_end(struct vf *vf)
 	free(vf->state);
 }
 
-/* -ENOENT while there is no such VF. */
+/* -ENOENT: the VF does not exist. */
 static int vf_begin(const struct kind_ctx *ctx, const struct change *c, struct vf *vf,
 		    struct err *err)
 {
@@ -79,7 +79,7 @@ static bool wants_guid(const struct change *c)
 
 /* --- what is wanted ------------------------------------------------------------------------ */
 
-/* In the kernel's unit. */
+/* The wanted number in the kernel's unit. */
 static uint64_t number_of(const struct part *part)
 {
 	const struct vf_setting *setting = part->item;
@@ -115,7 +115,7 @@ static int derive_mac(const struct vf *vf, const struct pf_info *pf, uint64_t *r
 	return r;
 }
 
-/* "b8ce:f603:001b:2c3d" of the PF's own RDMA device. */
+/* Reads "b8ce:f603:001b:2c3d", the node GUID of the PF's RDMA device. */
 static int pf_node_guid(const struct root *root, const char *pf, uint64_t *ret, struct err *err)
 {
 	cleanup_free char *device = function_ibdev(root, pf), *text = NULL;
@@ -185,7 +185,7 @@ static void told_number(const struct vf_info *info, const struct vf_setting *set
 static void observe(const struct vf_info *info, bool infiniband, const struct vf_setting *setting,
 		    struct vf_state *ret)
 {
-	if (setting->how == VF_MAC && !infiniband) /* where it repeats the PF's own */
+	if (setting->how == VF_MAC && !infiniband) /* on InfiniBand it repeats the PF's own */
 		told_mac(info, ret);
 	else if (setting->how == VF_GUID)
 		ret->told = vf_info_guid(info, IFLA_VF_IB_NODE_GUID, &ret->have) &&
@@ -225,8 +225,10 @@ static int observe_policy(const struct vf *vf, struct vf_state *ret, struct err 
 	return r;
 }
 
-/* Fills the states. pf: what the PF told, or NULL if netlink is not needed. -EOPNOTSUPP: it says
- * nothing of this VF. */
+/*
+ * Fills the states. pf: the PF's answer, or NULL if netlink is not needed. -EOPNOTSUPP: the answer
+ * lacks this VF.
+ */
 static int learn(struct vf *vf, const struct pf_info *pf, struct err *err)
 {
 	static const struct pf_info none;
@@ -303,7 +305,9 @@ static char *desired(const struct change *c)
 
 /* --- looking ------------------------------------------------------------------------------- */
 
-/* What the driver does not even tell is not offered; else it differs or it does not. */
+/*
+ * A value that the driver does not report is not offered; any other value differs or is the same.
+ */
 static int compare(struct change *c, const struct vf *vf, struct err *err)
 {
 	struct err missing = {0};
@@ -391,8 +395,9 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	if (r < 0)
 		return r;
 	/*
-	 * Its driver has read the old address and keeps it until it is bound again. Unbound before
-	 * the address is there: a run that is killed in between leaves a difference to be seen.
+	 * The VF's driver has read the old address and keeps it until the VF is bound again. The VF
+	 * is unbound before the address is set, so that a run that is killed in between leaves a
+	 * visible difference.
 	 */
 	if (address_differs(&vf))
 		r = vf_unbind(ctx->root, vf.addr, err);

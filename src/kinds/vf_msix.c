@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many MSI-X vectors a VF has. The file sriov_vf_msix_count can only be written; what
- * there is stands in the VF's own config space (Documentation/ABI/testing/sysfs-bus-pci,
- * drivers/pci/iov.c). The file is there for every VF, whether the PF's driver knows how to do
- * it or not: that shows in the total of the PF, which is 0 then. Reading the total takes the
- * PF's device lock, so a look does not: it must not hang behind a writer that is stuck.
+ * The number of MSI-X vectors of a VF. The file sriov_vf_msix_count can only be written; the
+ * present number is in the VF's config space (Documentation/ABI/testing/sysfs-bus-pci,
+ * drivers/pci/iov.c). Every VF has the file, even if the PF's driver does not support it; the PF's
+ * total is then 0. A look does not read the total, because the read takes the PF's device lock, and
+ * a look must not hang behind a writer that is stuck.
  */
 #include <errno.h>
 
@@ -49,7 +49,7 @@ static int no_pool(const struct root *root, const char *pf, struct err *err)
 		       pf, driver ? driver : "none");
 }
 
-/* Before the VF is taken from its driver: whether the PF can give it, and all the others. */
+/* Checks, before the VF is unbound, that the PF has enough vectors for all its VFs. */
 static int check_pool(const struct root *root, const char *pf, int64_t vectors, struct err *err)
 {
 	unsigned int vfs;
@@ -67,7 +67,7 @@ static int check_pool(const struct root *root, const char *pf, int64_t vectors, 
 	return 0;
 }
 
-/* The kernel refuses to change it below any driver (EBUSY), vfio-pci too. */
+/* The kernel rejects a change while any driver is bound (EBUSY), also vfio-pci. */
 static int unbind(const struct root *root, const char *addr, struct err *err)
 {
 	const char *user = vf_user(root, addr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The MTU of a VF's netdev. By its sysfs file, which takes the same lock and asks the same
- * driver as netlink does (net/core/net-sysfs.c).
+ * The MTU of a VF's netdev, by its sysfs file, which takes the same lock and asks the same driver
+ * as netlink does (net/core/net-sysfs.c).
  */
 #include <errno.h>
 
@@ -12,7 +12,7 @@
 
 #define DEV "/sys/bus/pci/devices/"
 
-/* Of the netdevs that it has in this network namespace. */
+/* The files of the VF's netdevs in this network namespace. */
 static int mtu_files(const struct root *root, const struct change *c, struct strv *ret,
 		     struct err *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many VFs a PF has. Contract of the files: Documentation/ABI/testing/sysfs-bus-pci
- * and drivers/pci/iov.c.
+ * The number of VFs of a PF. Contract of the files: Documentation/ABI/testing/sysfs-bus-pci and
+ * drivers/pci/iov.c.
  */
 #include <errno.h>
 
@@ -16,7 +16,7 @@
 
 #define DEV "/sys/bus/pci/devices/"
 
-/* Links that are late are waited for so long at least: the write may have used up all time. */
+/* The shortest wait for links that come late, because the write may have used up the time. */
 enum { LINKS_US = 2000000 };
 
 static int count_vfs(const struct root *root, const char *pf, unsigned int *ret, struct err *err)
@@ -26,7 +26,7 @@ static int count_vfs(const struct root *root, const char *pf, unsigned int *ret,
 	return r == -ENOENT && function_gone(root, pf, err) < 0 ? -ENODEV : r;
 }
 
-/* "max" of a PF whose number nobody knows */
+/* Whether the value is the word max, because the PF's number is unknown. */
 static bool wants_max(const struct change *c)
 {
 	return c->want.type == VALUE_WORD;
@@ -60,7 +60,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 /* --- the write ------------------------------------------------------------------------ */
 
-/* What the errno of a write means to the person who must mend it. */
+/* The cause and the remedy of each errno of a write. */
 static const struct {
 	int code;
 	const char *text;
@@ -81,7 +81,7 @@ static const struct {
 	{-EOPNOTSUPP, "the driver offers no VFs in this state of the PF; the kernel log says why"},
 };
 
-/* No driver, or one that makes no VFs. */
+/* Reports a PF without a driver, or a driver that makes no VFs. */
 static int no_maker(const struct kind_ctx *ctx, const char *pf, struct err *err)
 {
 	cleanup_free char *driver = NULL, *after = NULL;
@@ -121,8 +121,8 @@ static int write_numvfs(const struct kind_ctx *ctx, const char *pf, unsigned int
 }
 
 /*
- * A driver may make fewer, and the write still succeeds (sriov_numvfs_store()). The file
- * has the number right behind the write: nobody need wait for links that will not come.
+ * The write succeeds even if the driver makes fewer VFs (sriov_numvfs_store()). The file has the
+ * number right after the write, so nothing waits for links that will not come.
  */
 static int check_made(const struct root *root, const char *pf, unsigned int asked, struct err *err)
 {
@@ -171,8 +171,8 @@ static int wait_links(const struct kind_ctx *ctx, const char *pf, unsigned int v
 }
 
 /*
- * The module of the VFs' driver, while autoprobe is off: once it is on, a module that comes
- * then takes all VFs one after another (driver_attach()).
+ * Loads the module of the VFs' driver while autoprobe is off, because a module that comes after
+ * autoprobe is on binds all VFs one after another (driver_attach()).
  */
 static void prepare_driver(const struct root *root, const char *pf)
 {
@@ -192,11 +192,11 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	unsigned int want = (unsigned int)c->want.number, have;
 	int r = count_vfs(root, pf, &have, err);
 
-	if (r == 0 && wants_max(c)) /* as its look has said */
+	if (r == 0 && wants_max(c)) /* as the look has reported */
 		return firmware_lacks_vfs(ctx, pf, "max", 0, err);
 	if (r < 0)
 		return r;
-	/* The kernel refuses to go from one non-zero count to another (EBUSY). */
+	/* The kernel rejects a change from one non-zero count to another (EBUSY). */
 	if (have && want)
 		r = write_numvfs(ctx, pf, 0, err);
 	if (r == 0)
