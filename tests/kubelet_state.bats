@@ -55,7 +55,7 @@ state() { # POLICY 1G-OF-NODE-0 2M-OF-NODE-1
   for text in '' '{"policyName":"Static",' '[]'; do
     put "$root/$STATE" "$text"
     run -5 "$railhead" verify --root "$root"
-    [[ $output == *"memory_manager_state is no JSON object"* ]]
+    [[ $output == *"memory_manager_state is not a JSON object"* ]]
   done
 }
 

@@ -54,8 +54,8 @@ static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return node_find(ctx->node, addr) ? -ENODEV : never_there(c->target, addr, err);
 	if (c->optional)
 		return err_set(err, -ENOENT,
-			       "%s: no such file, and its name is none that a kernel has, so that "
-			       "optional does not forgive its absence; is it misspelt?",
+			       "%s: no such file, and no kernel has a file of this name, so "
+			       "optional does not apply; is it misspelt?",
 			       c->target);
 	return err_set(err, -ENOENT,
 		       "%s: no such file; is its module or device missing, or the name misspelt? "

@@ -86,11 +86,10 @@ static int no_disk(const struct kind_ctx *ctx, struct change *c, struct err *err
 	if (r < 0)
 		return r;
 	change_observe(c, "no disk");
-	change_reason(
-		c,
-		"%s has no disk (yet): is its driver bound (modules.load), and has a drive of "
-		"NVMe a namespace (`nvme list-ns`)?",
-		c->on.name);
+	change_reason(c,
+		      "%s has no disk (yet): is its driver bound (modules.load), and does an NVMe "
+		      "drive have a namespace (`nvme list-ns`)?",
+		      c->on.name);
 	c->fault = FAULT_STORAGE_DISK_ABSENT;
 	c->state = CHANGE_WAITS;
 	return 0;
@@ -102,8 +101,8 @@ static int say_unknown(const struct kind_ctx *ctx, struct change *c, const struc
 {
 	if (ctx->root->live)
 		return err_set(err, -ENODATA,
-			       "%s, so none is set: write block.SET.system_disk: true if the set "
-			       "may have it",
+			       "%s, so no disk is set: write block.SET.system_disk: true to "
+			       "include the system's disk",
 			       disks->unknown);
 	change_observe(c, "unknown");
 	change_reason(c, "%s", disks->unknown);
@@ -148,8 +147,8 @@ static void say_spared(struct change *c, const struct tally *t)
 	cleanup_free char *more =
 		t->spared > 1 ? xasprintf(" and %zu more", t->spared - 1) : xstrdup("");
 	cleanup_free char *text =
-		xasprintf("%s%s left as it is: %s of the running system lies on it; write "
-			  "block.SET.system_disk: true if the set may have it",
+		xasprintf("%s%s left as it is, because it carries %s of the running system; write "
+			  "block.SET.system_disk: true to include it",
 			  disk->name, more, disk->carries);
 
 	if (t->seen) {
@@ -225,8 +224,8 @@ static int no_scheduler(const struct change *c, const struct disk *disk, const c
 	cleanup_free char *has = listed(text);
 
 	return err_set(err, -EINVAL,
-		       "%s: this kernel has no scheduler %s (no module %s-iosched), but %.200s; "
-		       "write one of these",
+		       "%s: this kernel has no scheduler %s (no module %s-iosched); expected one "
+		       "of: %.200s",
 		       disk->name, c->desired, c->desired, has);
 }
 
@@ -243,14 +242,14 @@ static int too_many(const struct root *root, const struct change *c, const struc
 	if (read_attr(root, &scheduler, NULL, "/sys/block/%s/queue/scheduler", disk->name) == 0 &&
 	    !change_equal(COMPARE_TEXT, "none", scheduler))
 		return err_set(err, -EINVAL,
-			       "%s: %s requests were asked for, and a scheduler has at most %d; "
+			       "%s: %s requests are too many, because a scheduler has at most %d; "
 			       "write fewer",
 			       disk->name, c->desired, SCHEDULED_MAX);
 	if (read_u64(root, &tags, NULL, "/sys/block/%s/mq/0/nr_tags", disk->name) < 0)
 		return err_wrap(err, "%s", disk->name);
 	return err_set(err, -EINVAL,
-		       "%s: %s requests were asked for, and without a scheduler the queue has the "
-		       "%llu of the hardware at most; write fewer, or scheduler: mq-deadline",
+		       "%s: %s requests are too many, because without a scheduler the queue has at "
+		       "most the %llu of the hardware; write fewer, or scheduler: mq-deadline",
 		       disk->name, c->desired, (unsigned long long)tags);
 }
 

@@ -49,12 +49,11 @@ static int look_pages(const struct kind_ctx *ctx, struct change *c, struct err *
 			str_addf(&all, "%snode%d=%llu", all.len ? " " : "", n,
 				 (unsigned long long)v);
 	}
-	change_reason(
-		c,
-		"node %u has %llu pages, expected %lld (now %s); the kernel moves a shortage of "
-		"one node to another: see HugeTLB in the kernel log, and ask fewer pages or "
-		"fit more memory on that node",
-		node, (unsigned long long)have, (long long)c->want.number, str_get(&all));
+	change_reason(c,
+		      "node %u has %llu pages, expected %lld (now %s); the kernel moves a shortage "
+		      "of one node to another: see HugeTLB in the kernel log, and request fewer "
+		      "pages or fit more memory on that node",
+		      node, (unsigned long long)have, (long long)c->want.number, str_get(&all));
 	str_free(&all);
 	return 0;
 }
@@ -129,8 +128,8 @@ static int look_unloaded(const struct kind_ctx *ctx, struct change *c, struct er
 	c->state = state <= MODULE_ABSENT ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (c->state == CHANGE_DIFFERS)
 		change_reason(c, state == MODULE_BUILTIN
-					 ? "the kernel has it built in; only initcall_blacklist= "
-					   "keeps that off"
+					 ? "the module is built into the kernel; only "
+					   "initcall_blacklist= disables it"
 					 : "it was loaded before the blacklist was in force, or by "
 					   "name; see modprobe.d(5), blacklist");
 	return 0;
@@ -154,9 +153,8 @@ static int look_driver_version(const struct kind_ctx *ctx, struct change *c, str
 	}
 	if (read_attr(ctx->root, &text, NULL, "/sys/module/%s/version", dir) < 0) {
 		change_observe(c, "no version");
-		change_reason(c,
-			      "this driver shows none: it is the kernel's own, not the vendor's; "
-			      "install the vendor's driver, or write require.kernel");
+		change_reason(c, "this driver shows no version, because it is the kernel's own; "
+				 "install the vendor's driver, or write require.kernel");
 		c->state = CHANGE_DIFFERS;
 		return 0;
 	}

@@ -69,13 +69,14 @@ static void judge_reserved(const struct kubelet *k, const struct wanted *w, stru
 
 	if (!k->reserved.text) {
 		str_addf(reason,
-			 "%s: no reservedSystemCPUs: kubelet chooses by number what stays for the "
-			 "system; write \"%s\", which %s keeps",
+			 "%s: no reservedSystemCPUs: kubelet chooses the CPUs of the system by "
+			 "number; write \"%s\", which %s keeps",
 			 k->file ?: k->policy.at, kept, w->profile);
 		return;
 	}
 	if (cpus_parse(k->reserved.text, &reserved) < 0) {
-		str_addf(reason, "%s: reservedSystemCPUs '%.80s' is no list of CPUs; write \"%s\"",
+		str_addf(reason,
+			 "%s: reservedSystemCPUs '%.80s' is not a list of CPUs; write \"%s\"",
 			 k->reserved.at, k->reserved.text, kept);
 		return;
 	}
@@ -159,7 +160,7 @@ static int look_systemd(const struct kind_ctx *ctx, struct change *c, struct err
 		return judge(c, &reason);
 	if (cpus_parse(said.text, &cpus) < 0) {
 		str_addf(&reason,
-			 "%s: CPUAffinity=%.80s is no list of CPUs, and systemd ignores it",
+			 "%s: CPUAffinity=%.80s is not a list of CPUs, and systemd ignores it",
 			 said.at, said.text);
 		return judge(c, &reason);
 	}
@@ -188,8 +189,8 @@ static int look_tuned(const struct kind_ctx *ctx, struct change *c, struct err *
 		return judge(c, &reason);
 	list = cpus_format(&w.isolated);
 	if (cpus_parse(said.text, &cpus) < 0) {
-		str_addf(&reason, "%s: isolated_cores=%.80s is no list of CPUs; write %s", said.at,
-			 said.text, list);
+		str_addf(&reason, "%s: isolated_cores=%.80s is not a list of CPUs; write %s",
+			 said.at, said.text, list);
 		return judge(c, &reason);
 	}
 	more = common(&cpus, &w.isolated, false);
@@ -197,7 +198,7 @@ static int look_tuned(const struct kind_ctx *ctx, struct change *c, struct err *
 	if (*more || *less)
 		str_addf(&reason,
 			 "%s: isolated_cores=%s, and %s isolates %s; write the same list there, or "
-			 "take another profile of tuned",
+			 "use another profile of tuned",
 			 said.at, said.text, w.profile, list);
 	return judge(c, &reason);
 }

@@ -86,8 +86,8 @@ static int look_list(const struct kind_ctx *ctx, struct change *c, const char *f
 static int look_domains(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	return look_list(ctx, c, "isolated", "this kernel does not show which CPUs are isolated",
-			 "the kernel was given isolcpus= and isolates others: see 'Housekeeping' "
-			 "in the kernel log of this boot",
+			 "the kernel was given isolcpus= but isolates other CPUs: see "
+			 "'Housekeeping' in the kernel log of this boot",
 			 err);
 }
 
@@ -96,8 +96,8 @@ static int look_ticks(const struct kind_ctx *ctx, struct change *c, struct err *
 	return look_list(ctx, c, "nohz_full",
 			 "this kernel was built without CONFIG_NO_HZ_FULL and ignores nohz_full=: "
 			 "the tick and RCU's callbacks stay on the isolated CPUs",
-			 "the kernel was given nohz_full= and has others: see 'Housekeeping' and "
-			 "'NO_HZ' in the kernel log of this boot",
+			 "the kernel was given nohz_full= but uses other CPUs: see 'Housekeeping' "
+			 "and 'NO_HZ' in the kernel log of this boot",
 			 err);
 }
 
@@ -115,14 +115,14 @@ static int look_workqueues(const struct kind_ctx *ctx, struct change *c, struct 
 	if (r < 0)
 		return r;
 	if (cpus_parse_mask(text, &have) < 0)
-		return err_set(err, -EINVAL, WORKQUEUES ": '%.80s' is no mask of CPUs", text);
+		return err_set(err, -EINVAL, WORKQUEUES ": '%.80s' is not a mask of CPUs", text);
 	observe(c, &have);
 	others = have;
 	cpus_remove_all(&others, &wanted);
 	c->state = cpus_within(&have, &others) ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (c->state == CHANGE_DIFFERS)
 		change_reason(c, "kernel work of any program may run on isolated CPUs; look for "
-				 "what writes " WORKQUEUES);
+				 "the program that writes " WORKQUEUES);
 	return 0;
 }
 

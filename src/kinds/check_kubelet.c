@@ -67,8 +67,8 @@ static int look_kubelet(const struct kind_ctx *ctx, struct change *c, struct err
 	if (!json_is_object(state)) {
 		json_decref(state);
 		return err_set(err, -EBADMSG,
-			       KUBELET_STATE " is no JSON object, and the kubelet will not start "
-					     "with it; drain the node and remove it");
+			       KUBELET_STATE " is not a JSON object, and the kubelet will not "
+					     "start with it; drain the node and remove it");
 	}
 	policy = json_string_value(json_object_get(state, "policyName"));
 	if (policy && streq(policy, "Static")) {

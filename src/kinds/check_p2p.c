@@ -223,7 +223,7 @@ static const char *unfit(const struct acs_port *p)
 		return "has no ACS capability: that is the hardware, unless a BIOS option 'ACS "
 		       "enable' hides it";
 	if (p->state == ACS_CONVENTIONAL)
-		return "leads to conventional PCI, where nothing is kept apart";
+		return "leads to conventional PCI, where nothing is isolated";
 	return NULL;
 }
 
@@ -231,13 +231,13 @@ static const char *unreadable(const struct acs_port *p)
 {
 	switch (p->state) {
 	case ACS_HEADER:
-		return "only 64 bytes of its config space can be read, and ACS is behind them: run "
-		       "it (or take the snapshot) as root";
+		return "only the first 64 bytes of its config space can be read, which do not "
+		       "include ACS: run railhead (or take the snapshot) as root";
 	case ACS_SHORT:
 		return "its extended config space, in which ACS is, can't be reached (ACPI table "
 		       "MCFG, or pci=nommconf)";
 	default:
-		return "its config space is not there to be read";
+		return "its config space cannot be read";
 	}
 }
 
@@ -265,7 +265,7 @@ static void judge_port(const struct wanted *w, const struct leg *leg, const stru
 	}
 	add_clause(&v->lacks, p, leg->above, lack.on, "on");
 	add_clause(&v->lacks, p, leg->above, lack.off, "off");
-	add_clause(&v->lacks, p, leg->above, lack.never, "beyond it: that is the hardware");
+	add_clause(&v->lacks, p, leg->above, lack.never, "missing from the hardware");
 	v->mends |= lack.on || lack.off;
 }
 
@@ -274,7 +274,7 @@ static void judge_ports(const struct wanted *w, struct verdict *v)
 	static const char *const consequences[] = {
 		[P2P_WISH_DIRECT] = "goes through the root complex",
 		[P2P_WISH_TRANSLATED] = "is not both checked by the IOMMU and straight",
-		[P2P_WISH_ISOLATED] = "can pass the IOMMU by",
+		[P2P_WISH_ISOLATED] = "can bypass the IOMMU",
 	};
 	struct leg legs[LEGS];
 	size_t n = legs_of(w, legs);
@@ -287,7 +287,7 @@ static void judge_ports(const struct wanted *w, struct verdict *v)
 			 ": data between %s and %s goes by the NIC's Data Direct function %s, and "
 			 "%s",
 			 w->nic, w->gpu, w->mover,
-			 straight_data(w) ? "those bridges are to let that alone go straight"
+			 straight_data(w) ? "these bridges must let only this data go straight"
 					  : consequences[w->wish]);
 	else if (v->lacks.len)
 		str_addf(&v->lacks, ": traffic between %s and %s %s", w->nic, w->gpu,
@@ -301,12 +301,13 @@ static void judge_function(const struct kind_ctx *ctx, const char *addr, struct 
 
 	if (!fn || !p2p_readable(fn)) {
 		begin(&v->unknown, "; ");
-		str_addf(&v->unknown, "%s: %s", addr, fn ? unreadable(fn) : "libpci gave up on it");
+		str_addf(&v->unknown, "%s: %s", addr,
+			 fn ? unreadable(fn) : "libpci cannot read it");
 	} else if (fn->state == ACS_CONVENTIONAL) {
 		begin(&v->lacks, "; ");
 		str_addf(&v->lacks,
-			 "%s is conventional PCI, or a virtual machine shows it as that, "
-			 "and nothing keeps it apart",
+			 "%s is conventional PCI, or a virtual machine shows it so, and nothing "
+			 "isolates it",
 			 addr);
 	}
 }
@@ -361,13 +362,13 @@ static void judge_ats(const struct kind_ctx *ctx, const struct wanted *w, struct
 	if (nic->ats == ATS_NONE)
 		str_addf(&v->lacks,
 			 "%s has no ATS: switch it on in its firmware (ATS_ENABLED of mlxconfig), "
-			 "which takes a reboot",
+			 "which requires a reboot",
 			 w->nic);
 	else if (noats)
 		str_addf(&v->lacks, "ATS of %s is off: %s of this boot forbids it", w->nic, noats);
 	else
 		str_addf(&v->lacks,
-			 "ATS of %s is off: the kernel turns it on when an IOMMU that knows it "
+			 "ATS of %s is off: the kernel turns it on when an IOMMU that supports it "
 			 "serves the NIC (kernel_args.iommu)",
 			 w->nic);
 }
@@ -450,13 +451,14 @@ static void add_remedy(const struct kind_ctx *ctx, const struct change *c, const
 
 	if (!bits && straight_data(w)) {
 		str_addf(text,
-			 "; Linux %s has no pci=config_acs=, which sets them: take Linux 6.11",
+			 "; Linux %s has no pci=config_acs=, which sets them: use Linux 6.11 or "
+			 "later",
 			 ctx->node->kernel);
 		return;
 	}
 	if (!bits && !straight_alone(w)) {
 		if (present)
-			str_addf(text, "; %s of this boot takes it away", present);
+			str_addf(text, "; %s of this boot turns it off", present);
 		else
 			str_add(text, "; switch ACS on in the BIOS ('ACS control', 'ACS enable') "
 				      "and set kernel_args.iommu, by which the kernel sets it");
@@ -464,17 +466,16 @@ static void add_remedy(const struct kind_ctx *ctx, const struct change *c, const
 	}
 	arg = argument_for_all(ctx, c, bits, &first);
 	if (says_all(present, arg)) {
-		str_addf(
-			text,
-			"; this boot has %s, and the ports are not so: kernels from 6.11 on before "
-			"6.12.23, 6.13.11 and 6.14.2 take its first device alone and clear no bit "
-			"that the firmware set, or something has set the ports since (setpci)",
-			present);
+		str_addf(text,
+			 "; this boot has %s, but the ports differ: kernels from 6.11 on before "
+			 "6.12.23, 6.13.11 and 6.14.2 apply only its first device and clear no bit "
+			 "that the firmware set, or something has set the ports since (setpci)",
+			 present);
 		return;
 	}
 	if (c->on.node) { /* pairs.acs */
 		str_add(text, "; pairs.acs sets them by a kernel argument, which this boot lacks: "
-			      "kernel_args/next_boot says whether the next one has it");
+			      "kernel_args/next_boot shows whether the next boot has it");
 		return;
 	}
 	if (!streq(first, c->on.name)) {
@@ -484,13 +485,13 @@ static void add_remedy(const struct kind_ctx *ctx, const struct change *c, const
 		return;
 	}
 	str_addf(text,
-		 "; write kernel_args: {set: [\"%s\"]}, which takes a reboot, or set ACS in the "
+		 "; write kernel_args: {set: [\"%s\"]}, which requires a reboot, or set ACS in the "
 		 "BIOS ('ACS control', 'ACS enable')",
 		 arg);
 	if (present)
 		str_addf(text,
-			 "; this boot has %s: merge the two, since the kernel takes the last one "
-			 "alone",
+			 "; this boot has %s: merge the two, because the kernel uses only the last "
+			 "one",
 			 present);
 }
 
@@ -531,8 +532,8 @@ static bool tell_of_no_mover(struct change *c, const struct wanted *w)
 	change_observe(c, "unknown");
 	change_reason(
 		c,
-		"this node has Data Direct functions (15b3:2100), and the VPD of %s or of one "
-		"of them, which says whose they are, can't be read: run it as root",
+		"this node has Data Direct functions (15b3:2100), but the VPD of %s or of one of "
+		"them, which assigns them to NICs, can't be read: run railhead as root",
 		w->nic);
 	c->state = CHANGE_DIFFERS;
 	return true;

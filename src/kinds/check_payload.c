@@ -58,11 +58,11 @@ static int look_payload(const struct kind_ctx *ctx, struct change *c, struct err
 		return 0;
 	limit = find_limit(ctx, addr, &x, want, &at);
 	if (limit)
-		change_reason(c, "%s is capable of %u at most: that is the hardware; ask for %u",
+		change_reason(c, "%s is capable of at most %u, a limit of the hardware; write %u",
 			      at, limit, limit);
 	else
-		change_reason(c, "all on the way to the root are capable of it, and the kernel "
-				 "left what the firmware had set: name pci=pcie_bus_safe (or "
+		change_reason(c, "all devices on the way to the root are capable of it, but the "
+				 "kernel kept the firmware's value: name pci=pcie_bus_safe (or "
 				 "pci=pcie_bus_perf, which lowers read requests) in "
 				 "kernel_args.set, or set Max Payload Size in the BIOS");
 	return 0;

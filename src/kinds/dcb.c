@@ -104,14 +104,14 @@ static const struct meaning meanings[] = {
 	 "this is its ENOTSUPP (-524), of which one byte arrives: the adapter's firmware maps no "
 	 "DSCPs; write trust: pcp and leave dscp_map out"},
 	{"bnxt_en", -EINVAL, ANY_GROUP, 0,
-	 "it takes this in the host's DCBX mode only, and with its own firmware agents off "
+	 "it accepts this only in the host's DCBX mode and with its own firmware agents off "
 	 "(niccli, options dcbx_mode and lldp_nearest_bridge; then a cold boot)"},
 	{"ice", -EINVAL, ANY_GROUP, 0,
-	 "it takes this only while its firmware's LLDP agent is off (ethtool --set-priv-flags "
+	 "it accepts this only while its firmware's LLDP agent is off (ethtool --set-priv-flags "
 	 "NETDEV fw-lldp-agent off) and the port is in no bond"},
 	{"mlx5_core", -EOPNOTSUPP, DCB_DSCP, 0,
 	 "this function does not manage its port (multi-host, or privileges that the firmware "
-	 "keeps from the host): leave trust and dscp_map to who does"},
+	 "keeps from the host): leave trust and dscp_map out of the profile"},
 	{NULL, -EINVAL, DCB_ETS, 0,
 	 "shares of the classes that are ets must sum up to 100%, those that the profile does not "
 	 "name included, and the driver must have so many classes"},
@@ -216,8 +216,8 @@ static int send_dcbx(const struct dcb_port *port, const struct change *c, struct
 	if (r == -EPERM)
 		return err_set(err, r,
 			       "%s (%s): the driver %s leaves DCB to its firmware's DCBX or LLDP "
-			       "agent, whose word would undo the host's; turn it off in the "
-			       "firmware's settings (mlx5: LLDP_NB_DCBX_P1; bnxt: niccli, "
+			       "agent, which would override the host's settings; turn it off in "
+			       "the firmware's settings (mlx5: LLDP_NB_DCBX_P1; bnxt: niccli, "
 			       "lldp_nearest_bridge and dcbx_mode) and cold-boot",
 			       port->addr, port->dev.name, port->driver);
 	return r < 0 ? err_wrap(err, "%s (%s): DCBX mode of the host", port->addr, port->dev.name)
@@ -342,9 +342,8 @@ static int see(struct dcb_port *port, const struct change *c, const char *desire
 	if (streq(after, desired) || !streq(after, before))
 		return 0;
 	return err_set(err, -EOPNOTSUPP,
-		       "%s (%s): the driver %s took %s %s without a word and left it at %s: it has "
-		       "no function for it; leave qos.SET.%s out, or name it in "
-		       "qos.SET.optional",
+		       "%s (%s): driver %s accepted %s %s but kept %s, because it has no function "
+		       "for this key; leave qos.SET.%s out, or name it in qos.SET.optional",
 		       port->addr, port->dev.name, port->driver, c->on.key, desired, before,
 		       c->on.key);
 }
@@ -412,9 +411,10 @@ static int set_lldpad(const struct kind_ctx *ctx, struct change *c, struct err *
 {
 	(void)ctx;
 	(void)c;
-	return err_set(err, -EBUSY,
-		       "lldpad runs, and where it has DCB on it undoes what qos sets: systemctl "
-		       "disable --now lldpad, or keep it off these ports");
+	return err_set(
+		err, -EBUSY,
+		"lldpad runs and overrides the settings of qos on each port where its DCB is on: "
+		"run `systemctl disable --now lldpad`, or exclude these ports from lldpad");
 }
 
 static char *absent(const struct change *c)

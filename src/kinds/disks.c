@@ -128,7 +128,7 @@ static void add_mount(const struct root *root, const struct mounted *m, struct c
 	if (!dir)
 		return;
 	if (!find_below(root, m, &disks) && !ret->unknown)
-		ret->unknown = xasprintf("which disks carry %s (%s of %s) can't be told", dir,
+		ret->unknown = xasprintf("cannot find the disks that carry %s (%s of %s)", dir,
 					 m->source, m->type);
 	for (size_t i = 0; i < disks.n; i++)
 		vec_push(&ret->list, ((struct carrier){xstrdup(disks.v[i]), dir}));
@@ -140,7 +140,7 @@ static void find_carriers(const struct root *root, struct carriers *ret)
 	char *rest, *line;
 
 	if (read_text(root, &text, NULL, "/proc/self/mountinfo") < 0) {
-		ret->unknown = xstrdup("which disks carry the system can't be told: "
+		ret->unknown = xstrdup("cannot find the disks that carry the system: "
 				       "/proc/self/mountinfo can't be read");
 		return;
 	}

@@ -59,7 +59,8 @@ int firmware_lacks_vfs(const struct kind_ctx *ctx, const char *pf, const char *w
 	if (!possible)
 		return err_set(err, -EOPNOTSUPP,
 			       "the PF offers no SR-IOV; have its firmware offer it: %s", text.s);
-	return err_set(err, -ERANGE,
-		       "%s VFs asked, %u possible; ask fewer, or have the firmware offer more: %s",
-		       wanted, possible, text.s);
+	return err_set(
+		err, -ERANGE,
+		"%s VFs requested, %u possible; request fewer, or let the firmware offer more: %s",
+		wanted, possible, text.s);
 }

@@ -187,7 +187,7 @@ int function_wait_named(const struct root *root, const char *addr, uint64_t dead
 	if (uevent_wait(is_named, &fn, deadline))
 		return 0;
 	return err_set(err, -ETIMEDOUT,
-		       "udev has not named the netdev of %s in time; is systemd-udevd at work, and "
-		       "do its rules end?",
+		       "udev has not named the netdev of %s in time; is systemd-udevd running, and "
+		       "do its rules finish?",
 		       addr);
 }

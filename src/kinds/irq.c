@@ -265,7 +265,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return r;
 	if (r == 1) {
 		change_observe(c, "unknown");
-		change_reason(c, "vectors are known of the running machine only");
+		change_reason(c, "interrupt vectors are visible only on the running machine");
 		c->state = CHANGE_DIFFERS;
 		return 0;
 	}
@@ -337,9 +337,9 @@ static int say_refused(const struct root *root, const struct job *job, const str
 	cleanup_free char *handler = handler_of(root, first->irq);
 
 	return err_set(err, -EOPNOTSUPP,
-		       "%s: %zu of its vectors, the first of them irq %u%s, are managed by the "
-		       "kernel, which spreads them over all CPUs and lets nobody move them, as of "
-		       "NVMe; leave irq out for this set",
+		       "%s: %zu of its vectors (the first: irq %u%s) cannot be moved, as with "
+		       "NVMe, because the kernel manages them and spreads them over all CPUs; "
+		       "leave irq out for this set",
 		       job->addr, n, first->irq, handler);
 }
 
@@ -351,7 +351,8 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	int r = prepare(ctx, c, &job, err);
 
 	if (r == 1)
-		return err_set(err, -EOPNOTSUPP, "interrupts are of the running machine only");
+		return err_set(err, -EOPNOTSUPP,
+			       "interrupts can be moved only on the running machine");
 	for (size_t i = 0; r >= 0 && i < job.vectors.n; i++) {
 		const struct vector *v = &job.vectors.v[i];
 

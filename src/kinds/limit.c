@@ -160,7 +160,7 @@ static void say_idle(const struct kind_ctx *ctx, struct change *c, const char *u
 		change_reason(c, "%s does not run (yet); `railhead verify` judges it when it does",
 			      unit);
 	else
-		change_reason(c, "%s does not run, and no file of that name says how it would",
+		change_reason(c, "%s does not run, and no unit file of that name is installed",
 			      unit);
 }
 
@@ -175,7 +175,7 @@ static void say_low(const struct root *root, struct change *c, const char *unit,
 	change_reason(c,
 		      "process %s (%.32s) of %s has the %s limit %s (%s at most): give the unit "
 		      "%s=%s, which `limits:` of a profile does, and restart the unit; a container "
-		      "has its limit from its runtime's unit, or from its own settings",
+		      "gets its limit from its runtime's unit, or from its own settings",
 		      pid, name, unit, limit->name, soft, hard, limit->directive,
 		      want == UINT64_MAX ? "infinity" : c->desired);
 }
@@ -222,7 +222,7 @@ static void complain_of_no_unit(struct change *c, const char *unit)
 {
 	change_observe(c, "not installed");
 	change_reason(c,
-		      "%s does not run, and no file of that name says how it would: is the name "
+		      "%s does not run, and no unit file of that name is installed: is the name "
 		      "misspelt? Where a node may lack the service, write optional: true",
 		      unit);
 	c->fault = FAULT_PROFILE_CHECKS_NOTHING;

@@ -117,7 +117,7 @@ static int have_file(const struct link_job *job, const struct part *part, const 
 	if (!text)
 		return not_offered(job, part, port, err);
 	if (parse_u64(text, ret) < 0)
-		return err_set(err, -EBADMSG, "%s (%s): %s says '%s', which is no number",
+		return err_set(err, -EBADMSG, "%s (%s): %s has '%s', which is not a number",
 			       port->name, job->addr, job->item->file, text);
 	return 0;
 }

@@ -35,7 +35,8 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	if (!ctx->root->live)
-		return err_set(err, -EOPNOTSUPP, "modules are inserted on the machine itself only");
+		return err_set(err, -EOPNOTSUPP,
+			       "modules can be inserted only on the running machine");
 	return machine_insert_module(c->on.name, NULL, err);
 }
 

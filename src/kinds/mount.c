@@ -337,7 +337,7 @@ static void say_why(const struct kind_ctx *ctx, struct change *c)
 		str_addf(&text, "see `systemctl status '%s'`", unit);
 	state = is_network(c) ? manager_unit_state(retry) : NULL;
 	if (state && streq(state, "failed"))
-		str_add(&text, "; nobody tries any more, `railhead apply` does so again");
+		str_add(&text, "; the retries ended, run `railhead apply` to try again");
 	change_reason(c, "%s%s%s", words ? words : "", words ? "; " : "", text.s);
 }
 
@@ -361,10 +361,9 @@ static void say_absent(const struct kind_ctx *ctx, struct change *c)
 	}
 	state = is_network(c) ? manager_unit_state(retry) : NULL;
 	if (state && (streq(state, "activating") || streq(state, "active"))) {
-		change_reason(c,
-			      "it is tried from when the network is there; see `systemctl "
-			      "status '%s'`",
-			      retry);
+		change_reason(
+			c, "the mount starts once the network is up; see `systemctl status '%s'`",
+			retry);
 		c->state = CHANGE_WAITS;
 	}
 }
@@ -392,10 +391,9 @@ static int look_at(const struct kind_ctx *ctx, struct change *c, struct err *err
 		change_reason(c, "this kernel ignores nconnect with proto: rdma (Linux 6.1 does); "
 				 "leave it out");
 	else if (found.len && streq(found.s, " ro"))
-		change_reason(c,
-			      "the kernel made it read-only after an error, or the device takes no "
-			      "writes: see the kernel log, check the file system (fsck), and mount "
-			      "it again");
+		change_reason(c, "the kernel made it read-only after an error, or the device "
+				 "rejects writes: see the kernel log, check the file system "
+				 "(fsck), and mount it again");
 	c->state = found.len ? CHANGE_DIFFERS : CHANGE_SAME;
 	c->settles &= !found.len; /* a mount does not change later */
 	return 0;
@@ -428,8 +426,8 @@ static int change_options(const struct kind_ctx *ctx, struct change *c, const ch
 	if (!streq(type, "tmpfs") || !streq(ynode_text(c->on.node, "type", ""), "tmpfs") ||
 	    !options.len)
 		return err_set(err, -EBUSY,
-			       "%s is mounted otherwise: %s; unmount it, or reboot, and railhead "
-			       "mounts it again",
+			       "%s is mounted with other settings: %s; unmount it, or reboot, and "
+			       "railhead mounts it again",
 			       c->on.name, c->observed ? c->observed : "?");
 	return machine_remount_with(ctx->root, c->on.name, options.s, err);
 }

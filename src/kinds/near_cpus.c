@@ -60,7 +60,7 @@ static int find_local(const struct kind_ctx *ctx, const char *addr, const struct
 	}
 	if (!fn || fn->numa < 0)
 		return err_set(err, -ENODATA,
-			       "the firmware does not say which NUMA node %s is on (numa_node -1): "
+			       "the firmware does not report the NUMA node of %s (numa_node -1): "
 			       "name CPUs in %s, or see the BIOS (_PXM)",
 			       addr, words->key);
 	path = xasprintf("/sys/devices/system/node/node%d/cpulist", fn->numa);

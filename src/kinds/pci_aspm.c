@@ -112,7 +112,7 @@ static void explain(const struct kind_ctx *ctx, struct change *c, const char *ad
 		change_reason(c,
 			      "the kernel switches on no more than its policy (%s, "
 			      "pcie_aspm.policy=; default is what the firmware had on) and the "
-			      "latencies that the devices bear",
+			      "latencies that the devices tolerate",
 			      policy);
 	else if (!managed && kargs_has(ctx->node->cmdline, "pcie_aspm=off"))
 		change_reason(c, "pcie_aspm=off leaves ASPM as the firmware has set it, and to "

@@ -92,8 +92,8 @@ static bool may_come(struct about *a)
 static int no_vendor(const struct about *a, struct err *err)
 {
 	return err_set(err, -EOPNOTSUPP,
-		       "%s: no %s: railhead knows no way to set it with the driver %s; leave it "
-		       "out, or name %.*s in qos.SET.optional",
+		       "%s: no %s: railhead cannot set it with the driver %s; leave it out, or "
+		       "name %.*s in qos.SET.optional",
 		       a->place.addr, a->key, a->place.driver, (int)strcspn(a->key, "./"), a->key);
 }
 
@@ -163,11 +163,11 @@ static int number_of(const struct about *a, const char *path, unsigned long long
 
 	if (!got || got->result < 0)
 		return got ? unreadable(a, got, err)
-			   : err_set(err, -ENODEV, "%s: gone while it was looked at", a->key);
+			   : err_set(err, -ENODEV, "%s: disappeared during the look", a->key);
 	if (!*got->text)
 		return empty(path, err);
 	*ret = strtoull(got->text, &end, 0);
-	return *end ? err_set(err, -EINVAL, "%s: '%.40s' is no number", path, got->text) : 0;
+	return *end ? err_set(err, -EINVAL, "%s: '%.40s' is not a number", path, got->text) : 0;
 }
 
 /* Whether a node of configfs could not be opened, because of a captured tree or missing rights. */
@@ -204,7 +204,7 @@ static int write_number(const struct about *a, const char *path, unsigned long l
 	int r = machine_write_attr(a->ctx->root, path, text, err);
 
 	if (r == -EINVAL)
-		return err_wrap(err, "the driver or its firmware does not take that value");
+		return err_wrap(err, "the driver or its firmware rejects the value");
 	if (r == 0)
 		r = read_text(a->ctx->root, &back, err, "%s", path);
 	if (r < 0)
@@ -214,8 +214,8 @@ static int write_number(const struct about *a, const char *path, unsigned long l
 	there = strtoull(back, &end, 0);
 	if (*end || there != value)
 		return err_set(err, -EIO,
-			       "%s: %s was written without a refusal, and reads back %.40s: the "
-			       "driver or its firmware did not take it",
+			       "%s: %s was accepted but reads back %.40s: the driver or its "
+			       "firmware did not apply the value",
 			       path, text, back);
 	return 0;
 }
@@ -326,7 +326,7 @@ static int look_param(struct about *a, struct err *err)
 		return look_file(a, err);
 	return refuse(a,
 		      a->v->no_param ? a->v->no_param
-				     : "it is no parameter of this driver; leave it out",
+				     : "this driver has no such parameter; leave it out",
 		      err);
 }
 
@@ -610,14 +610,14 @@ static bool no_rdma(struct about *a)
 		return false;
 	change_observe(a->c, "no RDMA device");
 	if (function_has(a->ctx->root, a->place.addr, "infiniband")) {
-		change_reason(a->c, "its RDMA device is in a network namespace of its own (a "
+		change_reason(a->c, "its RDMA device is in another network namespace (of a "
 				    "container), and is left alone there");
 		a->c->state = CHANGE_UNSUPPORTED;
 	} else {
 		change_reason(a->c, "%s has no RDMA device (yet); is its RDMA driver loaded?%s",
 			      a->place.addr,
 			      a->place.bonded
-				      ? " Nor has another port of the card that is in its bond"
+				      ? " The other ports of the card in its bond have none either"
 				      : "");
 		a->c->state = CHANGE_WAITS;
 	}

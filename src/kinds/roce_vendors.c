@@ -64,8 +64,8 @@ static const struct cc_vendor vendors[] = {
 	 .module = "mlx5_ib",
 	 .no_param = "neither DOCA-OFED's files (/sys/class/net/{netdev}/ecn) nor those of mlx5_ib "
 		     "are there (/sys/kernel/debug/mlx5/{addr}/cc_params): debugfs is not mounted "
-		     "(systemctl start sys-kernel-debug.mount), or the firmware lets nobody set "
-		     "DCQCN",
+		     "(systemctl start sys-kernel-debug.mount), or the firmware does not allow "
+		     "DCQCN to be set",
 	 .no_priorities = MLX5_FIRMWARE,
 	 .no_class = MLX5_NO_CLASS},
 	{.driver = "bnxt_en",

@@ -43,8 +43,8 @@ int target_no_netdev(const struct root *root, struct change *c, const char *reme
 {
 	change_observe(c, "no netdev");
 	if (function_has(root, c->on.name, "net")) {
-		change_reason(c, "its netdev is in a network namespace of its own (a container), "
-				 "and is left alone there");
+		change_reason(c, "its netdev is in another network namespace (of a container), and "
+				 "is left alone there");
 		c->state = CHANGE_UNSUPPORTED;
 		return 0;
 	}

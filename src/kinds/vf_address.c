@@ -108,8 +108,10 @@ static int derive_mac(const struct vf *vf, const struct pf_info *pf, uint64_t *r
 	int r;
 
 	if (!pf->has_mac)
-		return err_set(err, -ENODEV,
-			       "%s has no MAC address to derive those of its VFs from", vf->pf);
+		return err_set(
+			err, -ENODEV,
+			"%s has no MAC address from which to derive the addresses of its VFs",
+			vf->pf);
 	r = vf_derived_mac(pf->mac, (unsigned int)vf->c->on.vf, mac, err);
 	*ret = r < 0 ? 0 : mac_number(mac);
 	return r;
@@ -123,13 +125,13 @@ static int pf_node_guid(const struct root *root, const char *pf, uint64_t *ret, 
 
 	if (!device)
 		return err_set(err, -ENODEV,
-			       "%s has no RDMA device whose node GUID those of its VFs could be "
-			       "derived from; is mlx5_ib loaded?",
+			       "%s has no RDMA device, from whose node GUID the GUIDs of its VFs "
+			       "are derived; is mlx5_ib loaded?",
 			       pf);
 	if (read_attr(root, &text, err, DEV "%s/infiniband/%s/node_guid", pf, device) < 0)
 		return err->code;
 	if (sscanf(text, "%4x:%4x:%4x:%4x", &part[0], &part[1], &part[2], &part[3]) != 4)
-		return err_set(err, -EINVAL, "node GUID of %s: '%s' is none", pf, text);
+		return err_set(err, -EINVAL, "node GUID of %s: '%s' is not a GUID", pf, text);
 	*ret = (uint64_t)part[0] << 48 | (uint64_t)part[1] << 32 | (uint64_t)part[2] << 16 |
 	       part[3];
 	return 0;
@@ -205,8 +207,8 @@ static int observe_guids(const struct vf *vf, struct vf_state *ret, struct err *
 	if (r < 0)
 		return r;
 	if (!guid_parse(node, &ret->have) || !guid_parse(port, &ret->port))
-		return err_set(err, -EINVAL, "GUIDs of VF %d of %s: '%s' or '%s' is none", index,
-			       vf->pf, node, port);
+		return err_set(err, -EINVAL, "GUIDs of VF %d of %s: '%s' or '%s' is not a GUID",
+			       index, vf->pf, node, port);
 	ret->told = true;
 	return 0;
 }
@@ -237,11 +239,10 @@ static int learn(struct vf *vf, const struct pf_info *pf, struct err *err)
 	vf->info = pf ? pf_info_vf(pf, (unsigned int)vf->c->on.vf) : NULL;
 	vf->ifindex = pf ? pf->ifindex : 0;
 	if (pf && !vf->info)
-		return err_set(
-			err, -EOPNOTSUPP,
-			"the driver %s tells nothing of VF %d by netlink, so that nothing but "
-			"its driver, mtu and msix can be set in sriov.SET.vf",
-			vf->driver, vf->c->on.vf);
+		return err_set(err, -EOPNOTSUPP,
+			       "the driver %s does not report VF %d by netlink, so only its "
+			       "driver, mtu and msix can be set in sriov.SET.vf",
+			       vf->driver, vf->c->on.vf);
 	for (size_t i = 0; r == 0 && i < vf->c->parts.n; i++) {
 		const struct vf_setting *setting = vf->c->parts.v[i].item;
 

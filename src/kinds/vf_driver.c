@@ -208,17 +208,18 @@ static int no_driver(const struct vf *vf, const char *tried, uint64_t waited, st
 		return -ENODEV;
 	read_u64(vf->root, &autoprobe, NULL, DEV "%s/sriov_drivers_autoprobe", vf->pf);
 	if (!autoprobe && vf->want == VF_DRIVER_NETDEV)
-		return err_set(err, -ENODEV,
-			       "VF %s of %s: no driver may take it, as sriov_drivers_autoprobe of "
-			       "the PF is 0; something else on the node sets that",
-			       vf->addr, vf->pf);
+		return err_set(
+			err, -ENODEV,
+			"VF %s of %s: no driver may bind it, because sriov_drivers_autoprobe of "
+			"the PF is 0; another program on the node sets this",
+			vf->addr, vf->pf);
 	if (tried)
 		return err_set(err, -ENODEV,
 			       "VF %s of %s: the probe of %s failed; the kernel log says why "
 			       "(journalctl -k -g %s)",
 			       vf->addr, vf->pf, tried, vf->addr);
 	return err_set(err, -ENODEV,
-		       "VF %s of %s: no driver took it within %.1f s; is the module for it "
+		       "VF %s of %s: no driver bound it within %.1f s; is the module for it "
 		       "installed and loaded, and what does the kernel log say of %s?",
 		       vf->addr, vf->pf, (double)waited / 1e6, vf->addr);
 }
@@ -264,7 +265,7 @@ static const char *lacks(const struct vf *vf, const char *driver)
 	const char *missing;
 
 	if (!driver_fits(vf->want, driver))
-		return "its driver let go of it";
+		return "the driver unbound from the VF";
 	if (!driver || vf->want != VF_DRIVER_NETDEV)
 		return NULL;
 	missing = missing_device(vf, driver);
@@ -303,17 +304,17 @@ static int complete(const struct kind_ctx *ctx, struct change *c, struct err *er
 		return -ENODEV;
 	if (r == -ENOENT) /* mostly with its PF, which disappears last */
 		return err_set(err, -EAGAIN,
-			       "VF %s/%d went away behind its bind; what does the kernel log say "
-			       "of %s?",
+			       "VF %s/%d disappeared after it was bound; what does the kernel log "
+			       "say of %s?",
 			       vf.pf, vf.index, vf.pf);
 	if (r < 0)
 		return r;
 	return err_set(
-		err, -EAGAIN, "VF %s of %s: %s has it, but after %.1f s: %s; %s", vf.addr, vf.pf,
-		driver ? driver : "no driver",
+		err, -EAGAIN, "VF %s of %s (driver: %s) is not ready after %.1f s: %s; %s", vf.addr,
+		vf.pf, driver ? driver : "none",
 		(double)(clock_usec() - c->started - c->written) / 1e6, missing,
 		strstr(missing, "udev")
-			? "is systemd-udevd at work, and do its rules end?"
+			? "is systemd-udevd running, and do its rules finish?"
 			: "what does the kernel log say of it, and is vf.timeout long enough?");
 }
 

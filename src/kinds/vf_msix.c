@@ -40,8 +40,8 @@ static int no_pool(const struct root *root, const char *pf, struct err *err)
 	read_link_name(root, &driver, NULL, DEV "%s/driver", pf);
 	if (driver && streq(driver, "mlx5_core"))
 		return err_set(err, -ENXIO,
-			       "%s: its firmware shares out no MSI-X vectors among VFs: turn that "
-			       "on in it (DYNAMIC_VF_MSIX_TABLE), or leave vf.msix out",
+			       "%s: its firmware does not share MSI-X vectors among VFs: turn on "
+			       "DYNAMIC_VF_MSIX_TABLE in the firmware, or leave vf.msix out",
 			       pf);
 	return err_set(err, -ENXIO,
 		       "%s: the driver of the PF (%s) offers no MSI-X count per VF, as mlx5_core "
@@ -62,7 +62,7 @@ static int check_pool(const struct root *root, const char *pf, int64_t vectors, 
 	if ((uint64_t)vectors * vfs > total)
 		return err_set(err, -ERANGE,
 			       "%s: %lld MSI-X vectors for each of its %u VFs, and %llu for all of "
-			       "them (sriov_vf_total_msix): ask fewer in vf.msix, or fewer VFs",
+			       "them (sriov_vf_total_msix): request fewer in vf.msix, or fewer VFs",
 			       pf, (long long)vectors, vfs, (unsigned long long)total);
 	return 0;
 }
@@ -102,8 +102,8 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		err_wrap(err, "VF %s of %s was bound again by something else on the node", addr,
 			 pf);
 	else if (r < 0)
-		err_wrap(err, "VF %s of %s: its firmware rejects %s MSI-X vectors; ask fewer", addr,
-			 pf, count);
+		err_wrap(err, "VF %s of %s: its firmware rejects %s MSI-X vectors; request fewer",
+			 addr, pf, count);
 	return r;
 }
 

@@ -66,15 +66,14 @@ static const struct {
 	const char *text;
 } meanings[] = {
 	{-EBUSY, "the PF has VFs that are in use, or that another program has just made: look for "
-		 "VMs and containers that have them (fuser /dev/vfio/*, lsns -t net) and for "
-		 "whatever else writes sriov_numvfs (a udev rule, an SR-IOV operator)"},
-	{-ERANGE, "the driver takes fewer than sriov_totalvfs says; ask fewer, or raise the "
+		 "VMs and containers that have them (fuser /dev/vfio/*, lsns -t net) and for other "
+		 "programs that write sriov_numvfs (a udev rule, an SR-IOV operator)"},
+	{-ERANGE, "the driver accepts fewer VFs than sriov_totalvfs; request fewer, or raise the "
 		  "firmware's number"},
-	{-ENOMEM, "no room for the VFs' memory or bus numbers; pci=realloc, or the BIOS options "
-		  "for SR-IOV and above-4G decoding, give it"},
-	{-EINVAL,
-	 "the driver rejected the number: a mode of the PF may stand against VFs (eswitch, "
-	 "bonding, safe mode); the kernel log says which"},
+	{-ENOMEM, "no room for the VFs' memory or bus numbers; use pci=realloc, or the BIOS "
+		  "options for SR-IOV and above-4G decoding"},
+	{-EINVAL, "the driver rejected the number: a mode of the PF may prevent VFs (eswitch, "
+		  "bonding, safe mode); the kernel log says which"},
 	{-EIO, "the PF did not answer its driver; the kernel log says what failed (firmware, "
 	       "AER); reset the PF or power-cycle the node"},
 	{-EPERM, "kernel, driver or firmware forbid VFs on this PF; the kernel log says why"},
@@ -90,7 +89,7 @@ static int no_maker(const struct kind_ctx *ctx, const char *pf, struct err *err)
 		after = xasprintf(" after %.0f s", (double)ctx->waited / 1e6);
 	if (read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", pf) == 0)
 		err_set(err, -ENOENT,
-			"%s, the driver of %s, makes no VFs; another driver for it must", driver,
+			"%s, the driver of %s, creates no VFs; bind another driver to it", driver,
 			pf);
 	else
 		err_set(err, -ENOENT,
@@ -133,11 +132,10 @@ static int check_made(const struct root *root, const char *pf, unsigned int aske
 		return function_going(root, pf, r, err) < 0 ? -ENODEV : r;
 	if (made == asked)
 		return 0;
-	return err_set(
-		err, -EIO,
-		"%u VFs asked, %llu came; the kernel log says what the driver or firmware of "
-		"%s ran out of; none of them is bound, ask that many or mend it",
-		asked, (unsigned long long)made, pf);
+	return err_set(err, -EIO,
+		       "%u VFs requested, %llu created, none bound; the kernel log says what the "
+		       "driver or firmware of %s ran out of: fix it, or request fewer",
+		       asked, (unsigned long long)made, pf);
 }
 
 /* --- the links ------------------------------------------------------------------------ */

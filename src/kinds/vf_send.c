@@ -27,7 +27,7 @@ static int refused(int r, const struct vf *vf, const struct part *part, const ch
 	if (setting->how == VF_MAC)
 		hint = " (an address must be unicast)";
 	else if (setting->attr == IFLA_VF_RATE)
-		hint = " (igb takes no min_rate, and max_rate only while the PF's link is up)";
+		hint = " (igb accepts no min_rate, and max_rate only while the PF's link is up)";
 	err_wrap(err, "VF %d of %s: driver %s rejects %s %s%s", vf->c->on.vf, vf->pf, vf->driver,
 		 name, value, hint);
 	return r;

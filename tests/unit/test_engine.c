@@ -1057,8 +1057,8 @@ static void test_unsupported_below_root(void **state)
 	assert_state(&run, "module", CHANGE_UNSUPPORTED);
 	assert_state(&run, "link", CHANGE_UNSUPPORTED);
 	assert_state(&run, "args", CHANGE_UNSUPPORTED);
-	assert_text(find(&run, "module")->reason, "on the machine itself only");
-	assert_text(find(&run, "link")->reason, "the machine itself only");
+	assert_text(find(&run, "module")->reason, "only on the running machine");
+	assert_text(find(&run, "link")->reason, "only to the running machine");
 	assert_int_equal(result.count[CHANGE_UNSUPPORTED], 3);
 	assert_int_equal(result.count[CHANGE_FAILED], 0);
 	assert_false(result.reboot);

@@ -369,7 +369,7 @@ static void test_not_offered(void **state)
 		  "11111111111111111111111111111111111111111111111111111111111111111111111111\n");
 	gives(t, "threaded_napi", "1", CHANGE_FAILED, "offers no threaded_napi; leave");
 	tmp_write(t, PF_DIR "net/rail0/threaded", "busy\n");
-	gives(t, "threaded_napi", "1", CHANGE_FAILED, "threaded says 'busy', which is no number");
+	gives(t, "threaded_napi", "1", CHANGE_FAILED, "threaded has 'busy', which is not a number");
 	fake->group[ETHTOOL_MSG_RINGS_GET].get_refuse = -EIO;
 	gives(t, "rings", "rx 4", CHANGE_FAILED,
 	      "asking for rings of rail0 (" PF "): Input/output");

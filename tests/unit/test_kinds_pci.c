@@ -382,9 +382,9 @@ static void test_payload(void **state)
 	check(t, "pcie-payload:" FN, "256", CHANGE_DIFFERS, "128", "pci=pcie_bus_safe");
 	poke(t, PORT_DIR, DEVCAP, 1);
 	check(t, "pcie-payload:" FN, "512", CHANGE_DIFFERS, "128",
-	      PORT " is capable of 256 at most");
+	      PORT " is capable of at most 256");
 	poke(t, FN_DIR, DEVCAP, 0);
-	check(t, "pcie-payload:" FN, "256", CHANGE_DIFFERS, "128", FN " is capable of 128 at most");
+	check(t, "pcie-payload:" FN, "256", CHANGE_DIFFERS, "128", FN " is capable of at most 128");
 	poke(t, FN_DIR, DEVCTL, 0x2850);
 	check(t, "pcie-payload:" FN, "256", CHANGE_SAME, "512", NULL);
 }
