@@ -283,7 +283,7 @@ setup() {
   switch $DEFAULT $DEFAULT $DEFAULT
   port $NIC_PORT 6
   port $GPU_PORT 7
-  differs "not isolated" "0000:02:00.0 (switch port above $NIC) has no ACS capability: that is the hardware" \
+  differs "not isolated" "0000:02:00.0 (switch port above $NIC) has no ACS capability: a limit of the hardware" \
     "0000:02:01.0 (bridge above $GPU) leads to conventional PCI"
   [[ $output != *config_acs* ]]
 }
@@ -314,7 +314,7 @@ setup() {
   differs "no IOMMU" "the IOMMU is off: enable VT-d, AMD-Vi or the SMMU in the BIOS"
   wish translated
   cmdline iommu=off
-  differs "no IOMMU" "the kernel argument iommu=off of this boot turns it off; set kernel_args.iommu"
+  differs "no IOMMU" "the kernel argument iommu=off of this boot turns the IOMMU off; set kernel_args.iommu"
   run "$railhead" verify --root "$root" --stage gate --json
   [ "$(jq -r '.. | objects | select(.id? == "pairs/'$NIC'/p2p") | .fault' <<<"$output")" = RH-PCI-IOMMU-GROUP ]
   port $NIC_PORT 6 $CAN 0
@@ -663,7 +663,7 @@ GOOD_ARG="pci=config_acs=0011100@0000:00:01.0;0011001@0000:02:00.0;0010101@0000:
   wish translated
   board $GOOD
   run -0 "$railhead" verify --all --root "$root" --stage gate
-  [[ $output == *"unsupported"*"pairs/$NIC/p2p"*"its Data Direct function $DD, for which no ACS is known"* ]]
+  [[ $output == *"unsupported"*"pairs/$NIC/p2p"*"its Data Direct function $DD, for which no setting of ACS is known"* ]]
   sets_acs translated
   run "$railhead" plan --root "$root"
   [[ $output == *"acs: set: NICs of this node move data by Data Direct functions"*"write p2p: direct or isolated"* ]]

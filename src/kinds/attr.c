@@ -28,8 +28,8 @@ static int never_there(const char *path, const char *addr, struct err *err)
 {
 	return err_set(err, -ENODEV,
 		       "%s: there is no PCI function %s: is its address misspelt, or is it a VF "
-		       "that sriov: does not make? `lspci -D` lists the functions; the kernel log "
-		       "names those that have left the bus",
+		       "that sriov: does not create? `lspci -D` lists the functions; the kernel "
+		       "log names those that have left the bus",
 		       path, addr);
 }
 
@@ -39,7 +39,7 @@ static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	char addr[PCI_ADDR_MAX];
 
 	if (c->late && ctx->running == STAGE_EARLY) {
-		change_reason(c, "not there yet; tried again once devices are up");
+		change_reason(c, "not there yet; railhead tries again once devices are up");
 		c->state = CHANGE_WAITS;
 		return 0;
 	}

@@ -330,7 +330,7 @@ static int look_poll(const struct kind_ctx *ctx, struct change *c, struct err *e
 	int r = look(ctx, c, err);
 
 	if (r == 0 && c->state == CHANGE_DIFFERS && c->observed && !streq(c->observed, "unknown"))
-		change_reason(c, "a driver has queues for polled I/O or none from its start: for "
+		change_reason(c, "a driver creates queues for polled I/O only when it starts: for "
 				 "NVMe write modules: {options: {nvme: {poll_queues: N}}}, for "
 				 "virtio options of virtio_blk");
 	return r;

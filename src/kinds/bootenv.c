@@ -120,7 +120,7 @@ static int write_env(const struct kind_ctx *ctx, const struct kargs *wanted, str
 	if (r > 0)
 		r = write_once(ctx, wanted, err);
 	if (r > 0)
-		return err_set(err, -EIO, "%s was created, but is not there", ENV_FILE_NAME);
+		return err_set(err, -EIO, "%s was created, but does not exist", ENV_FILE_NAME);
 	return r;
 }
 

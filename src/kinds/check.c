@@ -89,7 +89,7 @@ static int look_param(const struct kind_ctx *ctx, struct change *c, struct err *
 
 	if (!root_exists(ctx->root, "/sys/module/%s", dir)) {
 		change_observe(c, "module not loaded");
-		change_reason(c, "the option holds once the module is loaded");
+		change_reason(c, "the option takes effect once the module is loaded");
 		c->fault = FAULT_KERNEL_MODULE_DIFFERS;
 		c->state = CHANGE_WAITS;
 		return 0;
@@ -130,8 +130,8 @@ static int look_unloaded(const struct kind_ctx *ctx, struct change *c, struct er
 		change_reason(c, state == MODULE_BUILTIN
 					 ? "the module is built into the kernel; only "
 					   "initcall_blacklist= disables it"
-					 : "it was loaded before the blacklist was in force, or by "
-					   "name; see modprobe.d(5), blacklist");
+					 : "the module was loaded before the blacklist was in "
+					   "force, or by name; see modprobe.d(5), blacklist");
 	return 0;
 }
 

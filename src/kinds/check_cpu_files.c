@@ -108,8 +108,8 @@ static void judge_policies(const struct kubelet *k, struct str *reason)
 	if (!streq(policy, "static")) {
 		str_begin_clause(reason);
 		str_addf(reason,
-			 "%s: cpuManagerPolicy is %.40s: pods are not pinned, and nothing balances "
-			 "isolated CPUs; write static",
+			 "%s: cpuManagerPolicy is %.40s: pods are not pinned, and the scheduler "
+			 "does not balance isolated CPUs; write static",
 			 k->policy.at ?: file, policy);
 	} else if (streq(k->topology.text ?: "none", "none")) {
 		str_begin_clause(reason);
@@ -167,8 +167,8 @@ static int look_systemd(const struct kind_ctx *ctx, struct change *c, struct err
 	taken = common(&cpus, &w.isolated, true);
 	if (*taken)
 		str_addf(&reason,
-			 "%s: CPUAffinity= lets services run on CPUs %s, which %s isolates; leave "
-			 "them out there",
+			 "%s: CPUAffinity= lets services run on CPUs %s, which %s isolates; remove "
+			 "these CPUs",
 			 said.at, taken, w.profile);
 	return judge(c, &reason);
 }

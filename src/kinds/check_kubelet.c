@@ -40,7 +40,7 @@ static void compare(struct change *c, const json_t *machine)
 			       part->name, part->index);
 		change_reason(c,
 			      "the kubelet's memory manager has recorded %lluM of %s on NUMA node "
-			      "%u, and the profile makes %lluM: the kubelet will not start (\"the "
+			      "%u, but the profile makes %lluM: the kubelet will not start (\"the "
 			      "expected machine state is different from the real one\"); drain the "
 			      "node, stop the kubelet and remove " KUBELET_STATE,
 			      (unsigned long long)(have >> 20), part->name, part->index,

@@ -220,7 +220,7 @@ static void add_clause(struct str *text, const struct acs_port *p, const char *a
 static const char *unfit(const struct acs_port *p)
 {
 	if (p->state == ACS_MISSING && p->role != ACS_SWITCH_UP)
-		return "has no ACS capability: that is the hardware, unless a BIOS option 'ACS "
+		return "has no ACS capability: a limit of the hardware, unless a BIOS option 'ACS "
 		       "enable' hides it";
 	if (p->state == ACS_CONVENTIONAL)
 		return "leads to conventional PCI, where nothing is isolated";
@@ -338,7 +338,7 @@ static void judge_groups(const struct kind_ctx *ctx, const struct wanted *w, str
 		return;
 	str_addf(&v->lacks,
 		 "the Data Direct function %s is in IOMMU group %s, and %s in %s: data goes "
-		 "straight within one group alone, and the kernel forms groups at boot; boot with "
+		 "straight only within one group, and the kernel forms groups at boot; boot with "
 		 "these bits set by pci=config_acs=, and not later (setpci)",
 		 w->mover, mover, w->gpu, gpu);
 }
@@ -548,12 +548,11 @@ static bool tell_of_data_direct(struct change *c, const struct wanted *w)
 	if (w->wish != P2P_WISH_TRANSLATED || !w->way.data_direct)
 		return false;
 	change_observe(c, "Data Direct");
-	change_reason(
-		c,
-		"data between %s and GPUs goes by its Data Direct function %s, for which no ACS "
-		"is known that is both checked by the IOMMU and straight; write p2p: direct or "
-		"isolated",
-		w->nic, w->mover);
+	change_reason(c,
+		      "data between %s and GPUs goes by its Data Direct function %s, for which no "
+		      "setting of ACS is known that is both checked by the IOMMU and straight; "
+		      "write p2p: direct or isolated",
+		      w->nic, w->mover);
 	c->state = CHANGE_UNSUPPORTED;
 	return true;
 }

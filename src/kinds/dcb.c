@@ -101,8 +101,8 @@ struct meaning {
 
 static const struct meaning meanings[] = {
 	{"bnxt_en", -ENOMEM, DCB_DSCP, -EOPNOTSUPP,
-	 "this is its ENOTSUPP (-524), of which one byte arrives: the adapter's firmware maps no "
-	 "DSCPs; write trust: pcp and leave dscp_map out"},
+	 "the driver returned ENOTSUPP (-524), of which one byte arrives: the adapter's firmware "
+	 "does not map DSCPs; write trust: pcp and leave dscp_map out"},
 	{"bnxt_en", -EINVAL, ANY_GROUP, 0,
 	 "it accepts this only in the host's DCBX mode and with its own firmware agents off "
 	 "(niccli, options dcbx_mode and lldp_nearest_bridge; then a cold boot)"},
@@ -113,8 +113,8 @@ static const struct meaning meanings[] = {
 	 "this function does not manage its port (multi-host, or privileges that the firmware "
 	 "keeps from the host): leave trust and dscp_map out of the profile"},
 	{NULL, -EINVAL, DCB_ETS, 0,
-	 "shares of the classes that are ets must sum up to 100%, those that the profile does not "
-	 "name included, and the driver must have so many classes"},
+	 "the shares of all ets classes, including those that the profile does not name, must sum "
+	 "up to 100%, and the driver must have that many classes"},
 	{NULL, -EINVAL, DCB_BUFFER, 0,
 	 "together the buffers are larger than the port's, or a priority's buffer is too small"},
 	{NULL, -EPERM, ANY_GROUP, 0, "CAP_NET_ADMIN is required"},

@@ -88,11 +88,11 @@ static int explain(int r, const char *pf, const char *mode, struct err *err)
 	} known[] = {
 		{-EBUSY, "the eswitch stays busy (a firmware reset, traffic rules, or another "
 			 "change of it); run railhead apply again when that is over"},
-		{-EPERM, "this function may not change it (of a Socket Direct card, or one whose "
-			 "eswitch another host manages); leave sriov.SET.mode out"},
+		{-EPERM, "this function may not change it (part of a Socket Direct card, or a "
+			 "function whose eswitch another host manages); leave sriov.SET.mode out"},
 		{-EOPNOTSUPP,
-		 "the driver rejects the mode in the present state (IPsec offload, active "
-		 "traps) or has no such mode; end that, or leave sriov.SET.mode out"},
+		 "the driver rejects the mode in the present state (IPsec offload, active traps) "
+		 "or has no such mode; change the state, or leave sriov.SET.mode out"},
 		{-EINVAL, "the driver rejects the mode; the kernel log says why"},
 	};
 

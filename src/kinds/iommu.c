@@ -28,8 +28,8 @@ static char *why_none(const struct kind_ctx *ctx, const char *addr)
 			"it out, or a kernel argument excludes it (intel_iommu=igfx_off)",
 			addr);
 	if (off)
-		return xasprintf("the IOMMU is off: the kernel argument %s of this boot turns it "
-				 "off; set kernel_args.iommu to passthrough, lazy or strict",
+		return xasprintf("the kernel argument %s of this boot turns the IOMMU off; set "
+				 "kernel_args.iommu to passthrough, lazy or strict",
 				 off);
 	if (node_cpu_vendor(ctx->node) == CPU_INTEL &&
 	    !kargs_has(ctx->node->cmdline, "intel_iommu=on"))

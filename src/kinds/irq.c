@@ -106,8 +106,8 @@ static int no_vectors(const struct kind_ctx *ctx, const struct job *job, struct 
 		return r;
 	if (job->vectors.idle)
 		err_set(err, -ENODATA,
-			"%s: none of its %zu vectors is in use: its driver asks for them when the "
-			"interface goes up; see that it is (link: {SET: {up: true}})",
+			"%s: none of its %zu vectors is in use, because its driver requests them "
+			"when the interface goes up: write link: {SET: {up: true}}",
 			job->addr, job->vectors.idle);
 	else
 		err_set(err, -ENODATA,
@@ -215,7 +215,7 @@ static void add_wrong(struct str *text, const struct job *job)
 		str_addf(text, "; irq %u on ", v->irq);
 		add_cpus(text, &v->asked);
 		if (cpus_count(&v->asked) == 1 && is_within(&v->asked, &job->allowed))
-			str_add(text, " with too many others");
+			str_add(text, " with too many other vectors");
 		return;
 	}
 }
@@ -228,7 +228,7 @@ static void add_late(struct str *text, const struct job *job)
 
 		if (v->managed || !v->right || is_within(&v->effective, &job->allowed))
 			continue;
-		str_addf(text, "; irq %u comes from ", v->irq);
+		str_addf(text, "; irq %u moves from ", v->irq);
 		add_cpus(text, &v->effective);
 		str_add(text, " with its next interrupt");
 		return;

@@ -258,8 +258,8 @@ static int look_default(const struct kind_ctx *ctx, struct change *c, const stru
 
 	if (r == -EOPNOTSUPP) {
 		c->state = CHANGE_UNSUPPORTED;
-		change_reason(c, "no service manager answers here: the defaults are those of the "
-				 "running machine");
+		change_reason(c, "no service manager answers here: only the running machine shows "
+				 "its defaults");
 		return 0;
 	}
 	if (r < 0)

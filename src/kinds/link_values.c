@@ -185,8 +185,8 @@ static int no_such_flag(const struct link_job *job, const struct part *part,
 	if (job->item->group == ETH_FEATURES)
 		return err_set(
 			err, -EOPNOTSUPP,
-			"%s (%s): this kernel knows no feature %s (ethtool -k %s lists them); "
-			"leave link.SET.features.%s out, or name features in link.SET.optional",
+			"%s (%s): this kernel has no feature %s (ethtool -k %s lists them); leave "
+			"link.SET.features.%s out, or name features in link.SET.optional",
 			port->name, job->addr, part->name, port->name, part->name);
 	for (size_t i = 0; i < port->private_flags.n; i++)
 		str_addf(&known, "%s%s", i ? ", " : "", port->private_flags.v[i].name);
@@ -233,8 +233,8 @@ static int have_flag(const struct link_job *job, const struct part *part, const 
 		return no_such_flag(job, part, port, err);
 	if (have != want && (want ? !n.changeable : n.on > n.changeable_on))
 		return err_set(err, -EOPNOTSUPP,
-			       "%s (%s): the driver %s does not let %s be switched %s (ethtool -k: "
-			       "[fixed]); leave link.SET.%s.%s out",
+			       "%s (%s): the driver %s does not allow %s to be turned %s (ethtool "
+			       "-k: [fixed]); leave link.SET.%s.%s out",
 			       port->name, job->addr, job->driver, part->name, want ? "on" : "off",
 			       job->key, part->name);
 	*ret = have;

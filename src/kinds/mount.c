@@ -470,8 +470,8 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	int r;
 
 	if (!ctx->root->live)
-		return err_set(err, -EOPNOTSUPP, "%s: mounts are those of the running machine",
-			       c->on.name);
+		return err_set(err, -EOPNOTSUPP,
+			       "%s: railhead can mount only on the running machine", c->on.name);
 	type = mounted_type(ctx, c->on.name);
 	if (type)
 		return change_options(ctx, c, type, err);

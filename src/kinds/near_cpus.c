@@ -103,11 +103,11 @@ int near_cpus(const struct kind_ctx *ctx, const struct change *c, const struct v
 		return r;
 	cpus_remove_all(ret, &isolated);
 	if (!cpus_count(ret))
-		return err_set(err, -ENODATA,
-			       "%s: all CPUs of %s are isolated (isolate_cpus, isolcpus=, "
-			       "nohz_full=), and none is left for its %s: leave some out there, or "
-			       "name other CPUs in %s",
-			       c->on.name, where, words->what, words->key);
+		return err_set(
+			err, -ENODATA,
+			"%s: all CPUs of %s are isolated (isolate_cpus, isolcpus=, nohz_full=), so "
+			"none is left for its %s: isolate fewer CPUs, or name other CPUs in %s",
+			c->on.name, where, words->what, words->key);
 	*ret_where = where;
 	where = NULL;
 	return 0;

@@ -83,8 +83,8 @@ static int refuse_lacking(const struct link *l, const char *addr, unsigned int w
 
 		if (want & states[i].bit && !(up && down))
 			return err_set(err, -EOPNOTSUPP,
-				       "%s: %s is not capable of %s (Link Capabilities): that is "
-				       "the hardware or a BIOS option for ASPM; leave it out",
+				       "%s: %s is not capable of %s (Link Capabilities): a limit "
+				       "of the hardware or of a BIOS option for ASPM; leave it out",
 				       addr, down ? l->port : addr, states[i].name);
 	}
 	return 0;
@@ -110,13 +110,13 @@ static void explain(const struct kind_ctx *ctx, struct change *c, const char *ad
 
 	if (lacks && managed && policy)
 		change_reason(c,
-			      "the kernel switches on no more than its policy (%s, "
-			      "pcie_aspm.policy=; default is what the firmware had on) and the "
-			      "latencies that the devices tolerate",
+			      "the kernel turns on only the states that its policy (%s, "
+			      "pcie_aspm.policy=; default is the firmware's setting) and the "
+			      "latencies of the devices allow",
 			      policy);
 	else if (!managed && kargs_has(ctx->node->cmdline, "pcie_aspm=off"))
-		change_reason(c, "pcie_aspm=off leaves ASPM as the firmware has set it, and to "
-				 "config space");
+		change_reason(c, "with pcie_aspm=off the kernel keeps the firmware's ASPM, and "
+				 "only config space changes it");
 }
 
 static void observe(struct change *c, const struct link *l)

@@ -53,12 +53,12 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	if (r == 0)
 		r = machine_rdma_netns(shared, err);
 	if (r == -EBUSY)
-		return err_wrap(err,
-				"there are other network namespaces already (of containers, or of "
-				"services with PrivateNetwork=); have it set before any of them: "
-				"modules: {options: {ib_core: {netns_mode: %d}}}, which holds when "
-				"ib_core is loaded",
-				shared);
+		return err_wrap(
+			err,
+			"other network namespaces exist already (of containers, or of services "
+			"with PrivateNetwork=); set the mode before they start: modules: {options: "
+			"{ib_core: {netns_mode: %d}}}, which applies when ib_core is loaded",
+			shared);
 	return r;
 }
 

@@ -243,7 +243,7 @@ static int open_node(const struct about *a, const char *pattern, char **node, bo
 		return 0;
 	r = machine_make_node(a->ctx->root, *node, err);
 	if (r == -ENODEV)
-		return err_wrap(err, "the kernel knows no RDMA device of that name; was it renamed "
+		return err_wrap(err, "the kernel has no RDMA device of that name; was it renamed "
 				     "or removed just now? Run railhead apply again");
 	*made = r == 0;
 	return r;

@@ -27,12 +27,12 @@ static const char *const irdma_enable[] = {"roce_dcqcn_enable", NULL};
 	"set "                                                                                  \
 	"ROCE_CC_PRIO_MASK_P1=MASK, of a card's second port _P2, then a cold boot) and leave "  \
 	"dcqcn.priorities out, or install DOCA-OFED"
-#define BNXT_INBOX                                                                            \
-	"the kernel's own bnxt_re has DCQCN in debugfs alone (cc_config, since 6.15), which " \
-	"railhead "                                                                           \
-	"does not set; install Broadcom's bnxt_re, which has it below /sys/kernel/config/bnxt_re"
-#define IRDMA_PARAM                                                                                \
-	"irdma has DCQCN's parameters as options of Intel's own module alone: modules: {options: " \
+#define BNXT_INBOX                                                                           \
+	"the kernel's own bnxt_re has DCQCN only in debugfs (cc_config, since 6.15), which " \
+	"railhead does not set; install Broadcom's bnxt_re, which has it below "             \
+	"/sys/kernel/config/bnxt_re"
+#define IRDMA_PARAM                                                                               \
+	"irdma has DCQCN's parameters only as options of Intel's own module: modules: {options: " \
 	"{irdma: {dcqcn_...: ...}}}"
 #define IRDMA_INBOX                                                                                \
 	"the kernel's own irdma keeps DCQCN off (irdma_setup_roce()); install Intel's, which has " \

@@ -125,8 +125,8 @@ static int pf_node_guid(const struct root *root, const char *pf, uint64_t *ret, 
 
 	if (!device)
 		return err_set(err, -ENODEV,
-			       "%s has no RDMA device, from whose node GUID the GUIDs of its VFs "
-			       "are derived; is mlx5_ib loaded?",
+			       "%s has no RDMA device with the node GUID from which the GUIDs of "
+			       "its VFs are derived; is mlx5_ib loaded?",
 			       pf);
 	if (read_attr(root, &text, err, DEV "%s/infiniband/%s/node_guid", pf, device) < 0)
 		return err->code;
@@ -335,7 +335,7 @@ static int judge(struct change *c, struct vf *vf, const struct pf_info *pf, stru
 	if (r == 0 && c->state == CHANGE_DIFFERS && any_derived(c)) {
 		cleanup_free char *want = describe(vf, true);
 
-		change_reason(c, "derived, that is: %s", want);
+		change_reason(c, "derived: %s", want);
 	}
 	return r;
 }

@@ -26,11 +26,11 @@ const char *vf_user(const struct root *root, const char *addr)
 	 * of this namespace.
 	 */
 	if (read_dir(root, &names, NULL, DEV "%s/net", addr) == 0 && !names.n)
-		return "its netdev is in another network namespace, as a container's is";
+		return "its netdev is in another network namespace (of a container)";
 	/* vfio-pci enables the device only when a user opens it. */
 	if (is_vfio(root, addr) && read_u64(root, &enabled, NULL, DEV "%s/enable", addr) == 0 &&
 	    enabled)
-		return "a guest has it";
+		return "a guest uses it";
 	return NULL;
 }
 

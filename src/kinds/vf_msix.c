@@ -99,7 +99,7 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	path = xasprintf(DEV "%s/sriov_vf_msix_count", addr);
 	r = machine_write_attr(ctx->root, path, count, err);
 	if (r == -EBUSY)
-		err_wrap(err, "VF %s of %s was bound again by something else on the node", addr,
+		err_wrap(err, "VF %s of %s was bound again by another program on the node", addr,
 			 pf);
 	else if (r < 0)
 		err_wrap(err, "VF %s of %s: its firmware rejects %s MSI-X vectors; request fewer",

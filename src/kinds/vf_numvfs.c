@@ -65,9 +65,9 @@ static const struct {
 	int code;
 	const char *text;
 } meanings[] = {
-	{-EBUSY, "the PF has VFs that are in use, or that another program has just made: look for "
-		 "VMs and containers that have them (fuser /dev/vfio/*, lsns -t net) and for other "
-		 "programs that write sriov_numvfs (a udev rule, an SR-IOV operator)"},
+	{-EBUSY, "the PF has VFs that are in use, or that another program has just created: look "
+		 "for VMs and containers that have them (fuser /dev/vfio/*, lsns -t net) and for "
+		 "other programs that write sriov_numvfs (a udev rule, an SR-IOV operator)"},
 	{-ERANGE, "the driver accepts fewer VFs than sriov_totalvfs; request fewer, or raise the "
 		  "firmware's number"},
 	{-ENOMEM, "no room for the VFs' memory or bus numbers; use pci=realloc, or the BIOS "

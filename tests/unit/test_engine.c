@@ -495,7 +495,7 @@ static void test_late(void **state)
 		c->optional = t[i].optional;
 		applies(&run, STAGE_EARLY, "");
 		assert_state(&run, "vm/swappiness", CHANGE_WAITS);
-		assert_text(c->reason, "tried again once devices are up");
+		assert_text(c->reason, "railhead tries again once devices are up");
 		if (t[i].then)
 			tmp_write(tmp, "proc/sys/vm/swappiness", t[i].then);
 		result = apply_until(&run, STAGE_DEVICES, clock_usec() + 60 * SECOND, NULL);

@@ -429,7 +429,7 @@ static void test_cut_errno(void **state)
 
 	is_driver(t, BNXT);
 	fake->no_dscp = true;
-	gives(t, "dscp_map", "26:3", CHANGE_FAILED, "this is its ENOTSUPP (-524)");
+	gives(t, "dscp_map", "26:3", CHANGE_FAILED, "the driver returned ENOTSUPP (-524)");
 	c->optional = true;
 	apply_devices(&run);
 	assert_int_equal(c->state, CHANGE_UNSUPPORTED);

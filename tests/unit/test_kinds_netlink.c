@@ -318,8 +318,8 @@ static void test_bound(void **state)
 	gives(t, "vf:" PF "/2", "mac 02:00:00:00:00:09", CHANGE_SET, "mac 02:00:00:00:00:09");
 	assert_string_equal(tree_text(t, unbind), "");
 	tmp_write(t, "sys/bus/pci/devices/" VF_ADDR(2) "/enable", "1\n");
-	gives(t, "vf:" PF "/2", "mac derived", CHANGE_FAILED, "is in use (a guest has it)");
-	gives(t, "eswitch:" PF, "switchdev", CHANGE_FAILED, "is in use (a guest has it)");
+	gives(t, "vf:" PF "/2", "mac derived", CHANGE_FAILED, "is in use (a guest uses it)");
+	gives(t, "eswitch:" PF, "switchdev", CHANGE_FAILED, "is in use (a guest uses it)");
 	/* a container's is not taken from it */
 	tree_link(t, driver, "../../../../bus/pci/drivers/mlx5_core");
 	tree_dir(t, "sys/bus/pci/devices/" VF_ADDR(2) "/net");
