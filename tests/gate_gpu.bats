@@ -177,7 +177,7 @@ model_under_load() { # LINE
   measured "gate/health/$b" intermittent "^gpu_health of $b: slow in one look"
 }
 
-@test "a GPU that must be reset or replaced takes no load, which its other faults need not keep off" {
+@test "a GPU that must be reset or replaced gets no load; a GPU with other faults may" {
   with_log
   while read -r key value code; do
     model "$b $key $value"

@@ -495,7 +495,7 @@ static void test_late(void **state)
 		c->optional = t[i].optional;
 		applies(&run, STAGE_EARLY, "");
 		assert_state(&run, "vm/swappiness", CHANGE_WAITS);
-		assert_text(c->reason, "tried again once devices are up");
+		assert_text(c->reason, "railhead tries again once devices are up");
 		if (t[i].then)
 			tmp_write(tmp, "proc/sys/vm/swappiness", t[i].then);
 		result = apply_until(&run, STAGE_DEVICES, clock_usec() + 60 * SECOND, NULL);
@@ -1058,8 +1058,8 @@ static void test_unsupported_below_root(void **state)
 	assert_state(&run, "module", CHANGE_UNSUPPORTED);
 	assert_state(&run, "link", CHANGE_UNSUPPORTED);
 	assert_state(&run, "args", CHANGE_UNSUPPORTED);
-	assert_text(find(&run, "module")->reason, "on the machine itself only");
-	assert_text(find(&run, "link")->reason, "the machine itself only");
+	assert_text(find(&run, "module")->reason, "only on the running machine");
+	assert_text(find(&run, "link")->reason, "only to the running machine");
 	assert_int_equal(result.count[CHANGE_UNSUPPORTED], 3);
 	assert_int_equal(result.count[CHANGE_FAILED], 0);
 	assert_false(result.reboot);
