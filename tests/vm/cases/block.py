@@ -59,7 +59,7 @@ def queues(vm):
           " >/run/modprobe.d/no-kyber.conf")
     _profile(vm, data, "scheduler: kyber")
     contains("railhead apply", exits(vm, APPLY, 6, 60),
-             f"{data}: this kernel has no scheduler kyber (no module kyber-iosched), but ")
+             f"{data}: this kernel has no scheduler kyber (no module kyber-iosched); expected one of: ")
     _profile(vm, data, "scheduler: none, nr_requests: 10240")
     tags = vm.sh(f"cat /sys/block/{data}/mq/0/nr_tags").strip()
     contains("railhead apply", exits(vm, APPLY, 6, 60),
