@@ -49,11 +49,11 @@ static const struct symbol symbols[] = {
 
 /* --- what a failure means -------------------------------------------------------------- */
 
-/* See the CUDA Driver API reference, enum CUresult, for when each is returned. */
+/* The results with a remedy. The CUDA Driver API reference, enum CUresult, lists their causes. */
 static const struct meaning {
 	int result;
 	int code;
-	enum fault fault; /* FAULT_NONE: it says nothing of the GPU itself */
+	enum fault fault; /* FAULT_NONE: the GPU itself may be healthy */
 	const char *remedy;
 } meanings[] = {
 	{CU_SYSTEM_NOT_READY, -EAGAIN, FAULT_GPU_FABRIC_DOWN,
@@ -121,7 +121,9 @@ int cuda_check(const struct cuda *c, int result, struct err *err, const char *fm
 
 /* --- opening ----------------------------------------------------------------------------- */
 
-/* CUDA_VISIBLE_DEVICES, CUDA_MPS_PIPE_DIRECTORY, ...: a gate measures the machine. */
+/*
+ * Removes CUDA_VISIBLE_DEVICES, CUDA_MPS_PIPE_DIRECTORY, ..., because a gate measures the machine.
+ */
 void cuda_forget_environment(void)
 {
 	cleanup_strv struct strv names = {0};

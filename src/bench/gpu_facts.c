@@ -73,7 +73,7 @@ static void add_persistence(const struct nvml *n, nvml_device d, json_t *line)
 						"nvidia-persistenced.service"));
 }
 
-/* The name of a process; "" for one that has ended or that this user must not see. */
+/* The name of a process; "" if the process has ended or is hidden from this user. */
 static void name_of(unsigned int pid, char ret[32])
 {
 	char path[32];
@@ -88,7 +88,7 @@ static void name_of(unsigned int pid, char ret[32])
 		fclose(f);
 }
 
-/* Processes with a CUDA context there, without those of our own program. */
+/* Processes with a CUDA context on the GPU, except those of this program. */
 static void add_users(const struct nvml *n, nvml_device d, json_t *users)
 {
 	struct nvml_process p[PROCESSES_MOST];

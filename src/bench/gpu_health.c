@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the driver knows to be wrong with a GPU, asked by NVML, without load: ECC, rows to
- * be remapped, retired pages, the width of the PCIe link, clocks held down. "value" is the
- * number of faults, "faults" what they are and what to do.
+ * Asks NVML, without load, for the faults of a GPU that the driver knows: ECC, rows to be remapped,
+ * retired pages, the width of the PCIe link, clocks that are held down. "value" is the number of
+ * faults; "faults" has their texts with the remedies.
  *
- * The speed of the link is no fault here: an idle GPU lets it fall to generation 1
- * (gpu_copy says what it is under load). What this GPU or driver doesn't show is named in
- * "not_shown"; a fault that is of what --must_show names, and that nothing at all is shown. The
- * NVLink fabric is gpu_fabric's.
+ * A slow link is not a fault here, because an idle GPU lets the link fall to generation 1 (gpu_copy
+ * reports the speed under load). "not_shown" lists the facts that this GPU or driver hides. A
+ * hidden fact is a fault if --must_show names it, or if the GPU hides all of them. gpu_fabric
+ * checks the NVLink fabric.
  */
 #include "bench/gpu_health.h"
 
@@ -92,7 +92,7 @@ static void look_rows(struct health *h)
 
 static void look_pages(struct health *h)
 {
-	unsigned int single = 0, twice = 0; /* with room for none, the count is all we get */
+	unsigned int single = 0, twice = 0; /* no room: NVML returns the count only */
 	int pending;
 
 	if (!gpu_answered(&h->f, h->f.nvml.retired_pending(h->f.dev, &pending), "retired pages"))
@@ -192,13 +192,13 @@ static void look_persistence(struct health *h)
 				"again, which takes seconds; enable nvidia-persistenced.service"));
 }
 
-/* nvml.h: a GPU with MIG can't tell the rows that were remapped. */
+/* nvml.h: a GPU with MIG does not report its remapped rows. */
 static void look_mig(struct health *h)
 {
 	unsigned int now = 0, next = 0, want;
 	int r = h->f.nvml.mig_mode ? h->f.nvml.mig_mode(h->f.dev, &now, &next) : NVML_NOT_SUPPORTED;
 
-	if (r == NVML_SUCCESS) { /* of one that has none there is nothing to say */
+	if (r == NVML_SUCCESS) { /* a GPU without MIG has no mode to report */
 		h->mig = now;
 		gpu_show(&h->f, "mig", json_boolean(now));
 	}
@@ -232,12 +232,12 @@ static bool has_no_ecc(const struct health *h)
 	return h->ecc_off;
 }
 
-/* In their order: some excuse others. */
+/* The order matters, because some answers excuse later questions. */
 static const struct question {
-	const char *word; /* of --must_show; NULL: nothing is judged by the answer */
+	const char *word; /* of --must_show; NULL: the answer is not judged */
 	const char *name;
 	void (*look)(struct health *h);
-	bool (*is_excused)(const struct health *h); /* it can't be shown, and need not be */
+	bool (*is_excused)(const struct health *h); /* the GPU can't show the fact, and need not */
 } questions[] = {
 	{NULL, "MIG", look_mig, NULL},
 	{"ecc", "ECC mode", look_ecc_mode, NULL},
@@ -250,7 +250,7 @@ static const struct question {
 	{NULL, "persistence mode", look_persistence, NULL},
 };
 
-/* A word that no question has would require nothing. */
+/* Rejects unknown words, because a misspelt word would require nothing. */
 static int check_words(const char *list, struct err *err)
 {
 	cleanup_free char *copy = xstrdup(list);
@@ -268,7 +268,7 @@ static int check_words(const char *list, struct err *err)
 	return 0;
 }
 
-/* Asks it. Returns whether the GPU showed something, be it a fault. */
+/* True if the GPU answered, with or without a fault. */
 static bool ask(struct health *h, const struct question *q)
 {
 	size_t hidden = json_array_size(h->f.hidden);
@@ -277,7 +277,7 @@ static bool ask(struct health *h, const struct question *q)
 	return json_array_size(h->f.hidden) == hidden;
 }
 
-/* What is not known is not healthy. */
+/* An unknown fact is never taken as healthy. */
 static void blame_hidden(struct health *h, const char *names, bool any)
 {
 	static const char remedy[] =

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Copies between two GPUs, each way by itself: "to_peer" and "from_peer" in B/s, "value" is
- * the lower; "link" says whether NVLink or PCIe is between them, as far as NVML tells.
+ * Copies between two GPUs, each direction alone: "to_peer" and "from_peer" in B/s; "value" is the
+ * lower rate; "link" is the path between them, NVLink or PCIe, if NVML reports it.
  *
- * Only where each may access the other: without that CUDA copies through the host's memory,
- * and such a figure would say nothing of the path that was asked for.
+ * Each GPU must have access to the memory of the other. Without access CUDA copies through the
+ * host's memory, and the rate would be that of another path.
  */
 #include "bench/gpu_peer.h"
 
@@ -25,14 +25,15 @@ enum way { TO_PEER, FROM_PEER, WAYS };
 
 struct peers {
 	struct cuda cuda;
-	struct gpu gpu[WAYS]; /* gpu[TO_PEER] is --gpu, and copies to the other; the other: back */
+	struct gpu gpu[WAYS]; /* gpu[TO_PEER] is --gpu and copies to the peer; gpu[FROM_PEER] is the
+				 peer and copies back */
 	cu_ptr memory[WAYS];  /* of the same GPUs */
-	enum way way;	      /* of the present window */
+	enum way way;	      /* of the current window */
 	double rate[WAYS];    /* of the last window */
 	size_t size;
 };
 
-/* The stream is the source's: its copy engine pushes. */
+/* The stream is that of the source, because the source's copy engine pushes. */
 static int copy(void *ctx)
 {
 	const struct peers *p = ctx;
@@ -58,7 +59,7 @@ static int window(void *ctx, size_t kind, double *ret_rate, struct err *err)
 
 /* --- preparing --------------------------------------------------------------------------- */
 
-/* CUDA says no: the hardware's design, or something to mend? */
+/* Finds out whether CUDA denies access by the hardware's design or because of a fault. */
 static int no_access(const struct gpu *from, const struct gpu *to, struct err *err)
 {
 	bool by_design = false;
@@ -75,7 +76,7 @@ static int no_access(const struct gpu *from, const struct gpu *to, struct err *e
 		from->addr, to->addr);
 }
 
-/* From one to the other, in the first one's context. */
+/* Gives the first GPU, in its context, access to the memory of the second. */
 static int allow(struct peers *p, const struct gpu *from, const struct gpu *to, struct err *err)
 {
 	const struct cuda *c = &p->cuda;

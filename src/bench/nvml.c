@@ -27,7 +27,7 @@ static const struct symbol symbols[] = {
 	SYMBOL(struct nvml, pcie_width_max, "nvmlDeviceGetMaxPcieLinkWidth"),
 	SYMBOL(struct nvml, pcie_generation, "nvmlDeviceGetCurrPcieLinkGeneration"),
 	SYMBOL(struct nvml, pcie_generation_max, "nvmlDeviceGetMaxPcieLinkGeneration"),
-	/* one name or the other: "throttle" was renamed to "event", and is deprecated since */
+	/* "throttle" was renamed to "event" and is deprecated: a library may lack one name */
 	OPTIONAL_SYMBOL(struct nvml, clocks_reasons, "nvmlDeviceGetCurrentClocksEventReasons"),
 	OPTIONAL_SYMBOL(struct nvml, clocks_reasons_old,
 			"nvmlDeviceGetCurrentClocksThrottleReasons"),
@@ -38,11 +38,11 @@ static const struct symbol symbols[] = {
 	{0},
 };
 
-/* See the NVML API reference, enum nvmlReturn_t. */
+/* The results with a remedy: NVML API reference, enum nvmlReturn_t. */
 static const struct meaning {
 	int result;
 	int code;
-	enum fault fault; /* FAULT_NONE: it says nothing of the GPU or its driver */
+	enum fault fault; /* FAULT_NONE: the GPU and its driver may be healthy */
 	const char *remedy;
 } meanings[] = {
 	{NVML_NO_PERMISSION, -EPERM, FAULT_NONE, "this user may not ask the driver: run as root"},

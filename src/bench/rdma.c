@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an RDMA device does: the rate of large writes, the latency of small messages, and how many
- * small writes a second, between two queue pairs of this process.
+ * Measures an RDMA device between two queue pairs of this process: the rate of large writes, the
+ * latency of small messages, and the number of small writes a second.
  *
- * rdma_loopback: both on one port. Its NIC reads every byte from memory and writes it back, so
- * that PCIe carries it both ways; no cable and no switch has a part in it.
- * rdma_pairs: on two devices or ports of the node, over what connects them.
+ * rdma_loopback: both queue pairs on one port. The NIC reads every byte from memory and writes it
+ * back, so that PCIe carries it both ways; no cable and no switch takes part. rdma_pairs: on two
+ * devices or ports of the node, over the network that connects them.
  *
  * Rounds of three short windows are spread over the budget with gaps; the medians are reported.
  */
@@ -29,7 +29,7 @@
 #define WINDOW_NS 2000000u
 #define GAP_LEAST_NS 1000000u
 #define ROUNDS_MOST 33
-#define ROUNDS_LEAST 12 /* before windows may agree */
+#define ROUNDS_LEAST 12 /* required before windows may agree */
 #define ROUNDS_FLOOR 4	/* however short the budget is */
 #define AGREE_PCT 0.5
 #define BUDGET_MS 800
@@ -44,19 +44,19 @@ enum figure { RATE, LATENCY, MESSAGES, FIGURES };
 struct rdma_bench {
 	struct rdma_link *link;
 	struct membuf buf[RDMA_SIDES];
-	int node[RDMA_SIDES]; /* the device's own, -1: not known */
+	int node[RDMA_SIDES]; /* the device's node; -1: not known */
 	size_t size;
 	double figures[FIGURES][ROUNDS_MOST];
 	double *trips; /* of all windows */
 	size_t trips_n;
 	size_t rounds;
 	uint64_t prepare_ns, windows_ns;
-	struct queue queue; /* when its windows began */
+	struct queue queue; /* at the start of the windows */
 };
 
 /* --- memory and CPUs ------------------------------------------------------------------- */
 
-/* Of the list of page sizes the first that the whole buffer can be had in. */
+/* Maps the whole buffer in the first page size of the list that has enough free pages. */
 static int map_whole(struct membuf *buf, int rootfd, unsigned int node, const char *pages,
 		     size_t want, struct err *err)
 {
@@ -97,7 +97,7 @@ static int give_memory(struct rdma_bench *b, enum rdma_side side, int rootfd,
 	return rdma_link_memory(b->link, side, buf->p, want, err);
 }
 
-/* The polling CPU is one of the near end's node, whichever the scheduler takes. */
+/* Lets the polling thread run on any CPU of the near end's node; the scheduler chooses. */
 static int stay_on(struct rdma_bench *b, int rootfd, unsigned int node, struct err *err)
 {
 	struct cpus cpus = {0};
@@ -108,7 +108,7 @@ static int stay_on(struct rdma_bench *b, int rootfd, unsigned int node, struct e
 	r = run_on(&cpus);
 	if (r < 0)
 		return err_errno(err, r, "run on the CPUs of node %u", node);
-	b->link->options.cpus = cpus_count(&cpus); /* less what a cgroup forbids */
+	b->link->options.cpus = cpus_count(&cpus); /* without the CPUs that a cgroup forbids */
 	return 0;
 }
 
@@ -154,7 +154,10 @@ static int one_window(struct rdma_bench *b, enum figure f, double *ret, struct e
 	return 0;
 }
 
-/* Clocks go up and tables are filled: not counted. And what was written has to be there. */
+/*
+ * The first windows do not count, because clocks rise and tables are filled. Verifies that the
+ * written bytes have arrived.
+ */
 static int warm_up(struct rdma_bench *b, struct err *err)
 {
 	double unused = 0;

@@ -10,13 +10,13 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* As /sys/class/infiniband/NAME/ports/N/state words it. */
+/* The words of /sys/class/infiniband/NAME/ports/N/state. */
 static const char *const states[] = {
 	[IBV_PORT_NOP] = "NOP",	      [IBV_PORT_DOWN] = "DOWN",
 	[IBV_PORT_INIT] = "INIT",     [IBV_PORT_ARMED] = "ARMED",
 	[IBV_PORT_ACTIVE] = "ACTIVE", [IBV_PORT_ACTIVE_DEFER] = "ACTIVE_DEFER",
 };
-/* IBTA volume 1, PortInfo.PortPhysicalState; as /sys/class/infiniband/.../phys_state words it */
+/* IBTA volume 1, PortInfo.PortPhysicalState, in the words of sysfs' phys_state */
 static const char *const phys_states[] = {
 	[1] = "Sleep",	  [2] = "Polling",
 	[3] = "Disabled", [4] = "PortConfigurationTraining",
@@ -34,7 +34,7 @@ static void add_names(struct ibv_device **list, int n, struct str *text)
 		str_add(text, "none");
 }
 
-/* The kernel has it and the library does not: what is between the two is missing. */
+/* A device that only the kernel knows lacks the part between kernel and library. */
 static int absent(const char *name, struct ibv_device **list, int n, struct err *err)
 {
 	char path[128];
