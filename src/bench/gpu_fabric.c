@@ -41,8 +41,8 @@ static const char *remedy(const struct fabric *fb)
 		return "see the rack's NVLink switches and their fabric manager (NMX-C), and on "
 		       "this node `journalctl -u nvidia-imex`";
 	return "start nvidia-fabricmanager.service, of the driver's version, and see its log: "
-	       "`journalctl -u nvidia-fabricmanager` (of HGX B200 and later also NVLSM's, which "
-	       "takes ib_umad)";
+	       "`journalctl -u nvidia-fabricmanager` (on HGX B200 and later see NVLSM's log, too; "
+	       "NVLSM needs ib_umad)";
 }
 
 /* --- the question ------------------------------------------------------------------------ */
@@ -117,12 +117,13 @@ static const struct field {
 	unsigned int n;
 	const char *unknown; /* the blame for a value that nvml.h does not list */
 } fields[] = {
-	{"bandwidth", 0, 0x3, bandwidth, array_len(bandwidth), "its bandwidth is of unknown state"},
+	{"bandwidth", 0, 0x3, bandwidth, array_len(bandwidth),
+	 "the state of its bandwidth is unknown"},
 	{"route_recovery", 2, 0x3, recovery, array_len(recovery),
 	 "its routes' recovery is unknown"},
-	{"routes", 4, 0x3, routes, array_len(routes), "its routes are of unknown state"},
+	{"routes", 4, 0x3, routes, array_len(routes), "the state of its routes is unknown"},
 	{"access_timeout_recovery", 6, 0x3, timeouts, array_len(timeouts),
-	 "its access timeouts are of unknown state"},
+	 "the state of its access timeouts is unknown"},
 	{"configuration", 8, 0xf, configuration, array_len(configuration),
 	 "it is configured wrongly"},
 };
@@ -149,8 +150,8 @@ static void judge_summary(const struct fabric *fb, struct str *blame)
 		str_addf(blame, "%sit has limited capacity", blame->len ? "; " : "");
 	else if (fb->is.summary > NVML_FABRIC_HEALTHY && !blame->len)
 		str_add(blame, fb->is.summary == NVML_FABRIC_UNHEALTHY
-				       ? "it is unhealthy, and does not say why"
-				       : "it is of unknown health");
+				       ? "it is unhealthy for an unknown reason"
+				       : "its health is unknown");
 }
 
 static void judge_health(struct fabric *fb)
@@ -272,7 +273,8 @@ static void judge_completed(struct fabric *fb, const char *others)
 {
 	gpu_show(&fb->f, "fabric", json_string("completed"));
 	if (fb->is.status != NVML_SUCCESS) {
-		gpu_fault(&fb->f, FAULT_GPU_FABRIC, "the NVLink fabric has not taken it (%s): %s",
+		gpu_fault(&fb->f, FAULT_GPU_FABRIC,
+			  "the NVLink fabric has not accepted the GPU (%s): %s",
 			  fb->f.nvml.error_string(fb->is.status), remedy(fb));
 		return;
 	}
@@ -286,19 +288,17 @@ static void judge_absent(struct fabric *fb)
 {
 	gpu_show(&fb->f, "fabric", json_string("not supported"));
 	if (fb->mode != MODE_NONE)
-		gpu_fault(
-			&fb->f, FAULT_GPU_FABRIC_DOWN,
-			"it is not in an NVLink fabric (not supported), but the profile has mode: "
-			"%s: %s; write mode: none for GPUs without NVSwitch or before Hopper",
-			modes[fb->mode], remedy(fb));
+		gpu_fault(&fb->f, FAULT_GPU_FABRIC_DOWN,
+			  "it reports an NVLink fabric as not supported, although the profile "
+			  "requires a fabric (mode: %s): %s; write mode: none for GPUs without "
+			  "NVSwitch or before Hopper",
+			  modes[fb->mode], remedy(fb));
 }
 
 static int not_yet(const struct fabric *fb, const char *state, struct err *err)
 {
 	err_set(err, -EAGAIN, "not in the NVLink fabric yet (%s)%s: %s", state,
-		fb->mode == MODE_NONE ? ", and CUDA fails until it is, although the profile says "
-					"mode: none"
-				      : "",
+		fb->mode == MODE_NONE ? ", so CUDA fails, also with mode: none in the profile" : "",
 		remedy(fb));
 	return err_fault(err, -EAGAIN, FAULT_GPU_FABRIC_DOWN);
 }
@@ -334,8 +334,8 @@ static void judge_silence(struct fabric *fb)
 	json_array_append_new(fb->f.hidden, json_string("NVLink fabric"));
 	if (fb->mode != MODE_NONE)
 		gpu_fault(&fb->f, FAULT_GPU_NOT_SHOWN,
-			  "the driver (%s) can't say whether it is in the NVLink fabric, which "
-			  "mode: %s requires: install one that has nvmlDeviceGetGpuFabricInfoV",
+			  "the driver (%s) does not report the NVLink fabric, which the profile "
+			  "requires (mode: %s): install a driver with nvmlDeviceGetGpuFabricInfoV",
 			  nvidia_driver_version(module), modes[fb->mode]);
 }
 
@@ -360,7 +360,8 @@ static int run(const struct options *o, json_t *line, struct err *err)
 	int r;
 
 	if (is < 0)
-		return err_set(err, -EINVAL, "--mode: '%s' is not none, node or multinode", mode);
+		return err_set(err, -EINVAL, "--mode: '%s': expected one of: none, node, multinode",
+			       mode);
 	r = gpu_findings_begin(&fb.f, option_text(o, "gpu", ""), line, err);
 	fb.mode = (enum mode)is;
 	gpu_show(&fb.f, "mode", json_string(mode));
@@ -381,7 +382,7 @@ const struct benchmark gpu_fabric = {
 		     .arg = "MODE",
 		     .type = OPTION_TEXT,
 		     .required = true,
-		     .help = "none, node or multinode: the fabric that must be there"},
+		     .help = "required fabric: none, node or multinode"},
 		    {.name = "others",
 		     .arg = "ADDRESSES",
 		     .type = OPTION_TEXT,
@@ -390,7 +391,7 @@ const struct benchmark gpu_fabric = {
 		     .arg = "MS",
 		     .type = OPTION_NUMBER,
 		     .max = 3600000,
-		     .help = "taken for the sake of the others"}},
+		     .help = "accepted and ignored"}},
 	.run = run,
 	.together = true,
 };

@@ -32,7 +32,8 @@ int gpu_stand_on(unsigned int node, struct err *err)
 	if (cpus_count(&cpus)) {
 		r = run_on(&cpus);
 		if (r < 0)
-			return err_errno(err, r, "none of node %u's CPUs may be used", node);
+			return err_errno(err, r, "this process may not use any CPU of node %u",
+					 node);
 	}
 	mask[node / (8 * sizeof(long))] = 1ul << node % (8 * sizeof(long));
 	if (syscall(SYS_set_mempolicy, MPOL_BIND, mask, NODES_MOST + 1ul) < 0)

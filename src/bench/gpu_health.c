@@ -41,14 +41,13 @@ static void look_ecc_mode(struct health *h)
 	gpu_show(&h->f, "ecc", json_boolean(now));
 	h->ecc_off = !now;
 	if (!now)
-		gpu_fault(
-			&h->f, FAULT_GPU_ECC_OFF,
-			"ECC is off, so that errors of its memory go unseen: `nvidia-smi -e 1` and "
-			"a reset of the GPU%s",
-			next ? " (asked for already: reset it, or reboot)" : "");
+		gpu_fault(&h->f, FAULT_GPU_ECC_OFF,
+			  "ECC is off, which hides errors of the GPU's memory: run `nvidia-smi -e "
+			  "1`, then reset the GPU%s",
+			  next ? " (already requested: reset the GPU, or reboot)" : "");
 	else if (!next)
 		gpu_fault(&h->f, FAULT_GPU_ECC_OFF,
-			  "ECC will be off after the next reset: `nvidia-smi -e 1`");
+			  "ECC will be off after the next reset: run `nvidia-smi -e 1`");
 }
 
 static void look_ecc_errors(struct health *h)
@@ -61,11 +60,11 @@ static void look_ecc_errors(struct health *h)
 		return;
 	gpu_show(&h->f, "uncorrected_errors", json_integer((json_int_t)n));
 	if (n)
-		gpu_fault(
-			&h->f, FAULT_GPU_MEMORY,
-			"%llu uncorrectable memory error%s since the driver was loaded: reset the "
-			"GPU, then run NVIDIA's field diagnostic; replace it if they come again",
-			n, n == 1 ? "" : "s");
+		gpu_fault(&h->f, FAULT_GPU_MEMORY,
+			  "%llu uncorrectable memory error%s since the driver was loaded: reset "
+			  "the GPU, then run NVIDIA's field diagnostic; replace the GPU if the "
+			  "errors return",
+			  n, n == 1 ? "" : "s");
 }
 
 static void look_rows(struct health *h)
@@ -86,8 +85,7 @@ static void look_rows(struct health *h)
 	if (pending)
 		gpu_fault(&h->f, FAULT_GPU_MEMORY,
 			  "a row of its memory waits to be remapped: reset the GPU, or reboot, "
-			  "before "
-			  "it takes work");
+			  "before the GPU gets work");
 }
 
 static void look_pages(struct health *h)
@@ -103,8 +101,7 @@ static void look_pages(struct health *h)
 	if (pending)
 		gpu_fault(&h->f, FAULT_GPU_MEMORY,
 			  "a page of its memory waits to be retired: reset the GPU, or reboot, "
-			  "before "
-			  "it takes work");
+			  "before the GPU gets work");
 }
 
 /* --- link and clocks --------------------------------------------------------------------- */
@@ -161,10 +158,9 @@ static void look_clocks(struct health *h)
 	}
 	gpu_show(&h->f, "clocks_reasons", json_integer((json_int_t)all));
 	if (all & NVML_CLOCKS_HW_POWER_BRAKE)
-		gpu_fault(
-			&h->f, FAULT_GPU_CLOCKS,
-			"clocks are held down by the power brake: the chassis asks for less power; "
-			"see the power supplies and the BMC");
+		gpu_fault(&h->f, FAULT_GPU_CLOCKS,
+			  "clocks are held down by the power brake: the chassis requests less "
+			  "power; see the power supplies and the BMC");
 	if (all & (NVML_CLOCKS_HW_THERMAL | NVML_CLOCKS_SW_THERMAL))
 		gpu_fault(&h->f, FAULT_GPU_CLOCKS,
 			  "clocks are held down by temperature: see fans, air flow and the GPU's "
@@ -211,13 +207,13 @@ static void look_mig(struct health *h)
 	want = streq(h->want_mig, "on");
 	if (now != want)
 		gpu_fault(&h->f, FAULT_GPU_MIG,
-			  "it is %s MIG mode: `nvidia-smi -mig %d`, and a reset of the GPU%s",
+			  "it is %s MIG mode: run `nvidia-smi -mig %d`, then reset the GPU%s",
 			  now ? "in" : "not in", want,
-			  next == want ? " (asked for already: reset it, or reboot)" : "");
+			  next == want ? " (already requested: reset the GPU, or reboot)" : "");
 	else if (next != want)
 		gpu_fault(&h->f, FAULT_GPU_MIG,
-			  "it is %s MIG mode from its next reset: `nvidia-smi -mig %d`",
-			  next ? "in" : "not in", want);
+			  "its next reset %s MIG mode: run `nvidia-smi -mig %d`",
+			  next ? "turns on" : "turns off", want);
 }
 
 /* --- what must be shown ------------------------------------------------------------------ */
@@ -262,8 +258,7 @@ static int check_words(const char *list, struct err *err)
 		for (size_t i = 0; i < array_len(questions); i++)
 			known = known || (questions[i].word && streq(questions[i].word, word));
 		if (!known)
-			return err_set(err, -EINVAL, "--must_show: no question is called '%s'",
-				       word);
+			return err_set(err, -EINVAL, "--must_show: unknown fact '%s'", word);
 	}
 	return 0;
 }
@@ -282,8 +277,7 @@ static void blame_hidden(struct health *h, const char *names, bool any)
 {
 	static const char remedy[] =
 		"install a driver that supports this GPU; for a virtual GPU, which hides some "
-		"facts "
-		"from its guest, write must_show: with the facts that it shows";
+		"facts from its guest, list in must_show: the facts that it shows";
 
 	if (*names)
 		gpu_fault(&h->f, FAULT_GPU_NOT_SHOWN,
@@ -320,7 +314,7 @@ static int run(const struct options *o, json_t *line, struct err *err)
 	int r = check_words(must_show, err);
 
 	if (r == 0 && h.want_mig && !streq(h.want_mig, "on") && !streq(h.want_mig, "off"))
-		r = err_set(err, -EINVAL, "--mig: on or off, not '%s'", h.want_mig);
+		r = err_set(err, -EINVAL, "--mig: '%s': expected one of: on, off", h.want_mig);
 
 	if (r < 0)
 		return r;
@@ -333,7 +327,7 @@ static int run(const struct options *o, json_t *line, struct err *err)
 
 const struct benchmark gpu_health = {
 	.name = "gpu_health",
-	.summary = "faults of a GPU that its driver knows of (ECC, rows, link width, clocks)",
+	.summary = "faults of a GPU that its driver reports (ECC, rows, link width, clocks)",
 	.options = {{.name = "gpu",
 		     .arg = "ADDRESS",
 		     .type = OPTION_TEXT,
@@ -342,17 +336,17 @@ const struct benchmark gpu_health = {
 		    {.name = "must_show",
 		     .arg = "WORDS",
 		     .type = OPTION_TEXT,
-		     .help = "ecc, ecc_errors, remapped_rows, retired_pages, pcie_width, clocks; "
-			     "any of them (if not said), or none"},
+		     .help = "required facts: ecc, ecc_errors, remapped_rows, retired_pages, "
+			     "pcie_width, clocks; or any of them, or none (any)"},
 		    {.name = "mig",
 		     .arg = "WORD",
 		     .type = OPTION_TEXT,
-		     .help = "on or off: the other is a fault; either is fine if not said"},
+		     .help = "required MIG mode: on or off (either)"},
 		    {.name = "budget",
 		     .arg = "MS",
 		     .type = OPTION_NUMBER,
 		     .max = 3600000,
-		     .help = "taken for the sake of the others; it needs 200 ms"}},
+		     .help = "accepted and ignored: the check takes 200 ms"}},
 	.run = run,
 	.together = true,
 };

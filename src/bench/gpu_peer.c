@@ -68,12 +68,11 @@ static int no_access(const struct gpu *from, const struct gpu *to, struct err *e
 	if (gpu_path_between(from->addr, to->addr, &by_design, &why) == GPU_PATH_NONE)
 		return err_set(err, by_design ? -EOPNOTSUPP : -ENXIO,
 			       "%s can't access the memory of %s: %s", from->addr, to->addr, why);
-	return err_set(
-		err, -ENXIO,
-		"%s can't access the memory of %s, and NVML knows no reason: see NVLinks and "
-		"the fabric's state in `nvidia-smi -q`, nvidia-fabricmanager's log, and ACS "
-		"of the bridges between them",
-		from->addr, to->addr);
+	return err_set(err, -ENXIO,
+		       "%s can't access the memory of %s, and NVML reports no reason: see the "
+		       "NVLinks and the fabric's state in `nvidia-smi -q`, nvidia-fabricmanager's "
+		       "log, and ACS of the bridges between them",
+		       from->addr, to->addr);
 }
 
 /* Gives the first GPU, in its context, access to the memory of the second. */
@@ -82,8 +81,8 @@ static int allow(struct peers *p, const struct gpu *from, const struct gpu *to, 
 	const struct cuda *c = &p->cuda;
 	int can = 0, r;
 
-	r = cuda_check(c, c->can_access_peer(&can, from->dev, to->dev), err, "may %s access %s",
-		       from->addr, to->addr);
+	r = cuda_check(c, c->can_access_peer(&can, from->dev, to->dev), err,
+		       "query whether %s can access %s", from->addr, to->addr);
 	if (r == 0 && !can)
 		return no_access(from, to, err);
 	if (r == 0)
@@ -182,19 +181,21 @@ static int run(const struct options *o, json_t *line, struct err *err)
 const struct benchmark gpu_peer = {
 	.name = "gpu_peer",
 	.summary = "rate of copies between two GPUs, each way (NVLink or PCIe)",
-	.options =
-		{{.name = "gpu",
-		  .arg = "ADDRESS",
-		  .type = OPTION_TEXT,
-		  .required = true,
-		  .help = "PCI address of a GPU"},
-		 {.name = "peer",
-		  .arg = "ADDRESS",
-		  .type = OPTION_TEXT,
-		  .required = true,
-		  .help = "PCI address of another"},
-		 {.name = "size", .arg = "SIZE", .type = OPTION_SIZE, .help = "of one copy (128M)"},
-		 OPTION_BUDGET("1500")},
+	.options = {{.name = "gpu",
+		     .arg = "ADDRESS",
+		     .type = OPTION_TEXT,
+		     .required = true,
+		     .help = "PCI address of a GPU"},
+		    {.name = "peer",
+		     .arg = "ADDRESS",
+		     .type = OPTION_TEXT,
+		     .required = true,
+		     .help = "PCI address of the other GPU"},
+		    {.name = "size",
+		     .arg = "SIZE",
+		     .type = OPTION_SIZE,
+		     .help = "size of one copy (128M)"},
+		    OPTION_BUDGET("1500")},
 	.run = run,
 	.together = true,
 };

@@ -58,10 +58,10 @@ static int export_memory(struct direct *d, enum rdma_side side, struct err *err)
 		return err_set(err, -EOPNOTSUPP, "the driver is older than CUDA 11.7");
 	r = cuda_check(c,
 		       c->device_attribute(&supported, CU_ATTRIBUTE_DMA_BUF_SUPPORTED, d->gpu.dev),
-		       err, "is dma-buf supported");
+		       err, "query for dma-buf");
 	if (r == 0 && !supported)
 		return err_set(err, -EOPNOTSUPP,
-			       "this driver exports none: it takes the open nvidia modules");
+			       "this driver exports no dma-buf: install the open nvidia modules");
 	if (r == 0)
 		r = cuda_check(c,
 			       c->range_handle(&fd, d->memory[side], d->len,
@@ -105,12 +105,11 @@ static int give_memory(struct direct *d, struct err *err)
 	d->path = "peermem";
 	if (give_address(d, &second) == 0)
 		return 0;
-	return err_set(
-		err, -ENXIO,
-		"the NIC can't be given the GPU's memory: load the open nvidia modules, or "
-		"nvidia_peermem, which needs the RDMA stack of DOCA-OFED (by dma-buf: %s; by "
-		"nvidia_peermem: %s)",
-		d->no_dmabuf.text, second.text);
+	return err_set(err, -ENXIO,
+		       "the NIC can't access the GPU's memory: load the open nvidia modules, or "
+		       "nvidia_peermem, which needs the RDMA stack of DOCA-OFED (by dma-buf: %s; "
+		       "by nvidia_peermem: %s)",
+		       d->no_dmabuf.text, second.text);
 }
 
 static int allocate(struct direct *d, struct err *err)
@@ -307,18 +306,21 @@ const struct benchmark gpu_rdma = {
 		     .type = OPTION_NUMBER,
 		     .min = 1,
 		     .max = 255,
-		     .help = "its port (1)"},
+		     .help = "port of the RDMA device (1)"},
 		    {.name = "gid-index",
 		     .arg = "N",
 		     .type = OPTION_NUMBER,
 		     .max = 255,
 		     .help = "GID of RoCE v2 (IPv4 before global before link-local)"},
-		    {.name = "size", .arg = "SIZE", .type = OPTION_SIZE, .help = "of a write (1M)"},
+		    {.name = "size",
+		     .arg = "SIZE",
+		     .type = OPTION_SIZE,
+		     .help = "size of a write (1M)"},
 		    {.name = "traffic-class",
 		     .arg = "N",
 		     .type = OPTION_NUMBER,
 		     .max = 255,
-		     .help = "of RoCE: DSCP * 4 (0)"},
+		     .help = "traffic class of RoCE: DSCP * 4 (0)"},
 		    {.name = "sl",
 		     .arg = "N",
 		     .type = OPTION_NUMBER,

@@ -75,8 +75,7 @@ static int prepare(struct spin *s, const struct options *o, struct err *err)
 	if (r < 0)
 		return r;
 	if (pool_size(s->pool) < cpus_count(&cpus))
-		return err_set(err, -ENODEV,
-			       "only %zu of the %zu CPUs %s are online and may be used",
+		return err_set(err, -ENODEV, "only %zu of the %zu CPUs %s are online and permitted",
 			       pool_size(s->pool), cpus_count(&cpus), option_text(o, "cpus", ""));
 	s->members = xcalloc(pool_size(s->pool), sizeof(*s->members));
 	s->length_ns = 1000000;
@@ -195,7 +194,7 @@ static int run(const struct options *o, json_t *line, struct err *err)
 
 const struct benchmark jitter = {
 	.name = "jitter",
-	.summary = "how long work on CPUs waits when they are taken away (p99.99)",
+	.summary = "time that work waits because its CPU is taken away (p99.99)",
 	.options = {{.name = "cpus",
 		     .arg = "LIST",
 		     .type = OPTION_CPUS,
@@ -206,7 +205,7 @@ const struct benchmark jitter = {
 		     .type = OPTION_NUMBER,
 		     .min = 1,
 		     .max = 3600000,
-		     .help = "how long they are watched (500)"}},
+		     .help = "time to watch the CPUs (500)"}},
 	.run = run,
 	.ordinary_priority = true,
 };

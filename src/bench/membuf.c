@@ -101,7 +101,8 @@ int membuf_map(struct membuf *ret, int rootfd, unsigned int node, uint64_t page,
 	if (page < base) {
 		char name[24], base_name[24];
 
-		return err_set(err, -EINVAL, "there are no pages of %s: the smallest are %s",
+		return err_set(err, -EINVAL,
+			       "this kernel has no pages of %s: its smallest pages are %s",
 			       size_name(page, name), size_name(base, base_name));
 	}
 	pages = (want + page - 1) / page;
@@ -133,10 +134,9 @@ void membuf_touch(const struct membuf *b, size_t from, size_t to)
 
 static int untouched(const struct membuf *b, struct err *err)
 {
-	cleanup_free char *what =
-		xasprintf("%zu MiB of node %u were touched first: too many others want its CPUs, "
-			  "or its memory is slow",
-			  b->len >> 20, b->node);
+	cleanup_free char *what = xasprintf("%zu MiB of node %u were touched first: other work "
+					    "uses its CPUs, or its memory is slow",
+					    b->len >> 20, b->node);
 
 	return err_time_over(err, what);
 }
@@ -159,7 +159,7 @@ int membuf_verify(const struct membuf *b, struct err *err)
 			return err_errno(err, -errno, "ask for the node of a page");
 		}
 		if (node != (int)b->node)
-			return err_set(err, -EXDEV, "memory asked from node %u came from node %d",
+			return err_set(err, -EXDEV, "memory requested from node %u is on node %d",
 				       b->node, node);
 	}
 	return 0;

@@ -258,6 +258,6 @@ const struct benchmark memory_bandwidth = {
 		     .type = OPTION_NUMBER,
 		     .min = 1,
 		     .max = 1024,
-		     .help = "at most so many CPUs (64)"}},
+		     .help = "most CPUs to use (64)"}},
 	.run = run,
 };

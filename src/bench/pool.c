@@ -157,7 +157,7 @@ int pool_start(struct pool **ret, const struct cpus *cpus, size_t most, struct e
 	if (p->n == 0) {
 		free(p->members);
 		free(p);
-		return err_set(err, -ENODEV, "none of these CPUs may be used");
+		return err_set(err, -ENODEV, "no requested CPU is online and permitted");
 	}
 	pthread_barrier_init(&p->gather, NULL, (unsigned int)p->n + 1);
 	pthread_barrier_init(&p->done, NULL, (unsigned int)p->n + 1);

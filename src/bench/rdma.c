@@ -301,7 +301,7 @@ static int check_size(const struct rdma_bench *b, struct err *err)
 		const struct rdma_link_side *s = &b->link->side[side];
 
 		if (b->size > s->port.max_msg_sz)
-			return err_set(err, -EMSGSIZE, "%s takes messages of %u KiB at most",
+			return err_set(err, -EMSGSIZE, "%s accepts messages of at most %u KiB",
 				       s->end.device, s->port.max_msg_sz >> 10);
 	}
 	return 0;
@@ -367,46 +367,46 @@ static int run_pairs(const struct options *o, json_t *line, struct err *err)
 	return run_between(&near, &far, o, line, err);
 }
 
-#define OPTIONS_OF_BOTH                                                              \
-	{.name = "device",                                                           \
-	 .arg = "NAME",                                                              \
-	 .type = OPTION_TEXT,                                                        \
-	 .required = true,                                                           \
-	 .help = "RDMA device that is read from: mlx5_0"},                           \
-		{.name = "port",                                                     \
-		 .arg = "N",                                                         \
-		 .type = OPTION_NUMBER,                                              \
-		 .min = 1,                                                           \
-		 .max = 255,                                                         \
-		 .help = "its port (1)"},                                            \
-		{.name = "gid-index",                                                \
-		 .arg = "N",                                                         \
-		 .type = OPTION_NUMBER,                                              \
-		 .max = 255,                                                         \
-		 .help = "GID of RoCE v2 (IPv4 before global before link-local)"},   \
-		{.name = "node",                                                     \
-		 .arg = "N",                                                         \
-		 .type = OPTION_NUMBER,                                              \
-		 .max = 1023,                                                        \
-		 .help = "NUMA node of memory and CPU (the device's own)"},          \
-		{.name = "size",                                                     \
-		 .arg = "SIZE",                                                      \
-		 .type = OPTION_SIZE,                                                \
-		 .help = "of a large write (64K)"},                                  \
-		{.name = "page",                                                     \
-		 .arg = "SIZE[,SIZE]",                                               \
-		 .type = OPTION_SIZES,                                               \
-		 .help = "page size; of several the first that can be had (2M,4K)"}, \
-		{.name = "traffic-class",                                            \
-		 .arg = "N",                                                         \
-		 .type = OPTION_NUMBER,                                              \
-		 .max = 255,                                                         \
-		 .help = "of RoCE: DSCP * 4 (0)"},                                   \
-		{.name = "sl",                                                       \
-		 .arg = "N",                                                         \
-		 .type = OPTION_NUMBER,                                              \
-		 .max = 15,                                                          \
-		 .help = "service level (0)"},                                       \
+#define OPTIONS_OF_BOTH                                                                          \
+	{.name = "device",                                                                       \
+	 .arg = "NAME",                                                                          \
+	 .type = OPTION_TEXT,                                                                    \
+	 .required = true,                                                                       \
+	 .help = "RDMA device to read from, such as mlx5_0"},                                    \
+		{.name = "port",                                                                 \
+		 .arg = "N",                                                                     \
+		 .type = OPTION_NUMBER,                                                          \
+		 .min = 1,                                                                       \
+		 .max = 255,                                                                     \
+		 .help = "port of the device (1)"},                                              \
+		{.name = "gid-index",                                                            \
+		 .arg = "N",                                                                     \
+		 .type = OPTION_NUMBER,                                                          \
+		 .max = 255,                                                                     \
+		 .help = "GID of RoCE v2 (IPv4 before global before link-local)"},               \
+		{.name = "node",                                                                 \
+		 .arg = "N",                                                                     \
+		 .type = OPTION_NUMBER,                                                          \
+		 .max = 1023,                                                                    \
+		 .help = "NUMA node of memory and CPU (the device's node)"},                     \
+		{.name = "size",                                                                 \
+		 .arg = "SIZE",                                                                  \
+		 .type = OPTION_SIZE,                                                            \
+		 .help = "size of a large write (64K)"},                                         \
+		{.name = "page",                                                                 \
+		 .arg = "SIZE[,SIZE]",                                                           \
+		 .type = OPTION_SIZES,                                                           \
+		 .help = "page size, or a list: the first size with enough free pages (2M,4K)"}, \
+		{.name = "traffic-class",                                                        \
+		 .arg = "N",                                                                     \
+		 .type = OPTION_NUMBER,                                                          \
+		 .max = 255,                                                                     \
+		 .help = "traffic class of RoCE: DSCP * 4 (0)"},                                 \
+		{.name = "sl",                                                                   \
+		 .arg = "N",                                                                     \
+		 .type = OPTION_NUMBER,                                                          \
+		 .max = 15,                                                                      \
+		 .help = "service level (0)"},                                                   \
 		OPTION_BUDGET("800")
 
 const struct benchmark rdma_loopback = {
@@ -424,13 +424,13 @@ const struct benchmark rdma_pairs = {
 		     .arg = "NAME",
 		     .type = OPTION_TEXT,
 		     .required = true,
-		     .help = "RDMA device that is written to"},
+		     .help = "RDMA device to write to"},
 		    {.name = "peer-port",
 		     .arg = "N",
 		     .type = OPTION_NUMBER,
 		     .min = 1,
 		     .max = 255,
-		     .help = "its port (1)"},
+		     .help = "port of the peer device (1)"},
 		    {.name = "peer-gid-index",
 		     .arg = "N",
 		     .type = OPTION_NUMBER,
@@ -440,6 +440,6 @@ const struct benchmark rdma_pairs = {
 		     .arg = "N",
 		     .type = OPTION_NUMBER,
 		     .max = 1023,
-		     .help = "NUMA node of its memory (the peer's own)"}},
+		     .help = "NUMA node of the peer's memory (the peer's node)"}},
 	.run = run_pairs,
 };

@@ -39,8 +39,8 @@ static int no_memory(int code, const char *what, const struct rdma_link_side *s,
 	if (code == -ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
 	    limit.rlim_cur != RLIM_INFINITY)
 		return err_set(err, code,
-			       "%s of %s: no memory that may be locked; the limit here is %" PRIu64
-			       " KiB: LimitMEMLOCK=infinity in the unit, or CAP_IPC_LOCK",
+			       "%s of %s: can't lock memory; the limit is %" PRIu64
+			       " KiB: set LimitMEMLOCK=infinity in the unit, or grant CAP_IPC_LOCK",
 			       what, s->end.device, (uint64_t)limit.rlim_cur >> 10);
 	return err_errno(err, code, "%s of %s", what, s->end.device);
 }
@@ -233,8 +233,8 @@ static int to_rtr(const struct rdma_link *link, struct rdma_link_side *s,
 				      IBV_QP_MIN_RNR_TIMER);
 
 	return r ? err_errno(err, -r,
-			     "queue pair of %s to RTR towards %s (is there a way between their "
-			     "addresses?)",
+			     "queue pair of %s to RTR towards %s (check the path between their "
+			     "addresses)",
 			     s->end.device, peer->end.device)
 		 : 0;
 }

@@ -45,9 +45,8 @@ static int absent(const char *name, struct ibv_device **list, int n, struct err 
 	add_names(list, n, &names);
 	if (access(path, F_OK) == 0)
 		r = err_set(err, -ENODEV,
-			    "%.64s can't be used from here: its library of rdma-core "
-			    "(ibverbs-providers) or the module ib_uverbs is missing; usable are: "
-			    "%.200s",
+			    "%.64s is unusable: its library of rdma-core (ibverbs-providers) or "
+			    "the module ib_uverbs is missing; usable devices: %.200s",
 			    name, str_get(&names));
 	else
 		r = err_set(err, -ENODEV,
@@ -150,11 +149,11 @@ static unsigned int score(const struct ibv_gid_entry *e)
 static int no_gid(const struct rdma_end *end, size_t others, struct err *err)
 {
 	if (end->gid_index >= 0)
-		return err_set(err, -EINVAL, "GID %d of port %u of %s is none of RoCE v2",
+		return err_set(err, -EINVAL, "GID %d of port %u of %s is not of type RoCE v2",
 			       end->gid_index, end->port, end->device);
 	return err_set(err, -ENODATA,
-		       "port %u of %s has no GID of RoCE v2 (%zu of other types); see that its "
-		       "netdev is up and that cma_roce_mode or the driver does not forbid v2",
+		       "port %u of %s has no GID of RoCE v2 (%zu of other types); check that its "
+		       "netdev is up, and that cma_roce_mode and the driver permit v2",
 		       end->port, end->device, others);
 }
 

@@ -46,8 +46,8 @@ static const char *remedy(enum ibv_wc_status status)
 {
 	switch (status) {
 	case IBV_WC_RETRY_EXC_ERR:
-		return "; no answer: is there a way between the two (VLAN, subnet, switch port), "
-		       "or is their priority dropped?";
+		return "; no answer: check the path between the two (VLAN, subnet, switch port), "
+		       "and whether a switch drops their priority";
 	case IBV_WC_RNR_RETRY_EXC_ERR:
 		return "; the other end took too long to be ready";
 	case IBV_WC_REM_ACCESS_ERR:

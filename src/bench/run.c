@@ -98,10 +98,9 @@ static int judge_end(const struct benchmark *bench, int status)
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	if (bench && WTERMSIG(status) == SIGBUS)
-		return print_and_free(
-			line_of(bench, "cannot measure",
-				"bus error: memory that was promised is not there (huge pages "
-				"taken by another process, or failing memory)"));
+		return print_and_free(line_of(bench, "cannot measure",
+					      "bus error: mapped memory is missing (another "
+					      "process took the huge pages, or the memory fails)"));
 	fprintf(stderr, "%s: killed by signal %d (%s)\n", bench ? bench->name : "together",
 		WTERMSIG(status), strsignal(WTERMSIG(status)));
 	return 1;

@@ -110,8 +110,7 @@ static int check_mounted(const struct options *o, struct err *err)
 	if (!dir || mounts_has(mountinfo, dir))
 		return 0;
 	return err_set(err, -EAGAIN,
-		       "nothing is mounted on %s yet; `systemctl list-units -t mount` says why",
-		       dir);
+		       "nothing is mounted on %s yet; see `systemctl list-units -t mount`", dir);
 }
 
 /* Finds the mount of the open file by the mount id that the kernel reports. */
@@ -135,7 +134,7 @@ static int explain_open(const struct storage *s, int r, struct err *err)
 	if (r == -ENOENT)
 		return err_set(err, r,
 			       "%s does not exist; write a file of some GiB there, larger than the "
-			       "server's cache if that is not to be measured",
+			       "server's cache, which would be measured otherwise",
 			       s->path);
 	if (r == -EINVAL) /* tmpfs before 6.6, some FUSE file systems */
 		return err_set(err, r,
@@ -152,7 +151,8 @@ static int check_type(const struct storage *s, struct stat *ret, struct err *err
 		return explain_open(s, -errno, err);
 	if (S_ISDIR(ret->st_mode))
 		return err_set(err, -EISDIR,
-			       "%s is a directory; write a file of some GiB into it and name that",
+			       "%s is a directory; write a file of some GiB into it and give the "
+			       "path of the file",
 			       s->path);
 	if (!S_ISREG(ret->st_mode) && !S_ISBLK(ret->st_mode))
 		return err_set(err, -EINVAL, "%s is neither a file nor a block device", s->path);
@@ -171,8 +171,9 @@ static int find_size(struct storage *s, const struct stat *st, struct err *err)
 	}
 	find_mount(s);
 	if (streq(s->mount.type, "tmpfs") || streq(s->mount.type, "ramfs"))
-		return err_set(err, -EINVAL, "%s is on a %s: that is this node's memory", s->path,
-			       s->mount.type);
+		return err_set(err, -EINVAL,
+			       "%s is on a %s, so that this node's memory would be measured",
+			       s->path, s->mount.type);
 	return 0;
 }
 
@@ -499,39 +500,40 @@ static int run(const struct options *o, json_t *line, struct err *err)
 const struct benchmark storage_read = {
 	.name = "storage_read",
 	.summary = "read rate and latency of a file or block device, past this node's page cache",
-	.options = {{.name = "path",
-		     .arg = "PATH",
-		     .type = OPTION_TEXT,
-		     .required = true,
-		     .help = "the data to read: a file of some GiB, or a block device"},
-		    {.name = "size",
-		     .arg = "SIZE",
-		     .type = OPTION_SIZE,
-		     .help = "of a request, a multiple of 4K (1M)"},
-		    {.name = "depth",
-		     .arg = "N",
-		     .type = OPTION_NUMBER,
-		     .min = 1,
-		     .max = DEPTH_MOST,
-		     .help = "so many requests at once (16)"},
-		    {.name = "offset",
-		     .arg = "BYTES",
-		     .type = OPTION_NUMBER,
-		     .max = INT64_MAX,
-		     .help = "which byte is read first (one that the id of the boot and the budget "
-			     "give)"},
-		    {.name = "mount",
-		     .arg = "DIR",
-		     .type = OPTION_TEXT,
-		     .help = "a file system must be mounted there: without it, not yet"},
-		    {.name = "transport",
-		     .arg = "WORD",
-		     .type = OPTION_TEXT,
-		     .help = "how the server must be reached: another one is named as a cause"},
-		    {.name = "budget",
-		     .arg = "MS",
-		     .type = OPTION_NUMBER,
-		     .max = 3600000,
-		     .help = "time for all windows (1500); slow storage takes twice that"}},
+	.options =
+		{{.name = "path",
+		  .arg = "PATH",
+		  .type = OPTION_TEXT,
+		  .required = true,
+		  .help = "the data to read: a file of some GiB, or a block device"},
+		 {.name = "size",
+		  .arg = "SIZE",
+		  .type = OPTION_SIZE,
+		  .help = "size of a request, a multiple of 4K (1M)"},
+		 {.name = "depth",
+		  .arg = "N",
+		  .type = OPTION_NUMBER,
+		  .min = 1,
+		  .max = DEPTH_MOST,
+		  .help = "number of requests at once (16)"},
+		 {.name = "offset",
+		  .arg = "BYTES",
+		  .type = OPTION_NUMBER,
+		  .max = INT64_MAX,
+		  .help = "offset of the first request in bytes (derived from boot id and budget)"},
+		 {.name = "mount",
+		  .arg = "DIR",
+		  .type = OPTION_TEXT,
+		  .help = "directory that must be a mount point; otherwise the result is not yet"},
+		 {.name = "transport",
+		  .arg = "WORD",
+		  .type = OPTION_TEXT,
+		  .help = "required transport to the server; another transport is reported as a "
+			  "cause"},
+		 {.name = "budget",
+		  .arg = "MS",
+		  .type = OPTION_NUMBER,
+		  .max = 3600000,
+		  .help = "time for all windows (1500); slow storage takes twice that"}},
 	.run = run,
 };
