@@ -188,7 +188,7 @@ setup() {
   [[ $output == *"the IOMMU is off, and no intel_iommu=on on the kernel command line"* ]]
   cmdline intel_iommu=on iommu=off
   verify
-  [[ $output == *"the kernel argument iommu=off of this boot says so"* ]]
+  [[ $output == *"the kernel argument iommu=off of this boot turns the IOMMU off"* ]]
 }
 
 @test "an IOMMU that leaves a device out is not called off" {

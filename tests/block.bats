@@ -68,7 +68,7 @@ apply() { # EXIT
   [[ "$(queue nvme1n1 nr_requests)" == 256* ]]
   [[ "$(queue sda scheduler)" == "[mq-deadline] kyber none"* ]]
   run -0 "$railhead" plan --root "$root" --stage devices --all
-  [[ $output == *"block/$BOOT/scheduler"*"nvme1n1 left as it is: / of the running system lies on it; write block.SET.system_disk: true"* ]]
+  [[ $output == *"block/$BOOT/scheduler"*"nvme1n1 left as it is, because it carries / of the running system; write block.SET.system_disk: true"* ]]
 }
 
 @test "block: a second run opens no queue for writing, and values are compared, not texts" {
@@ -93,7 +93,7 @@ apply() { # EXIT
   [[ "$(queue sda scheduler)" == "[mq-deadline] kyber none"* ]]
   [ "$(queue sdb scheduler)" = none ]
   run -0 "$railhead" plan --root "$root" --stage devices --json
-  [[ $output == *"sda left as it is: / of the running system lies on it"* ]]
+  [[ $output == *"sda left as it is, because it carries / of the running system"* ]]
 }
 
 @test "block: a system on LVM over md is found through its slaves, and so is /boot elsewhere" {
@@ -128,7 +128,7 @@ apply() { # EXIT
   sections 'block: {drives: {scheduler: none}}'
   mounted "22 1 0:29 / / rw - zfs rpool/root rw"
   apply 6
-  [[ $output == *"which disks carry / (rpool/root of zfs) can't be told"* ]]
+  [[ $output == *"cannot find the disks that carry / (rpool/root of zfs)"* ]]
   [[ "$(queue nvme0n1 scheduler)" == "[mq-deadline]"* ]]
   rm "$root/proc/self/mountinfo"
   apply 6
@@ -207,14 +207,14 @@ sysfs: {/sys/block/nvme0n1/queue/scheduler: kyber}'
   behind 'at /sys/*/queue/nr_requests write error EINVAL
 at /sys/*/queue/scheduler write error EINVAL'
   apply 6
-  [[ $output == *"nvme0n1: 4096 requests were asked for, and without a scheduler the queue has the 1023 of the hardware at most"* ]]
+  [[ $output == *"nvme0n1: 4096 requests are too many, because without a scheduler the queue has at most the 1023 of the hardware"* ]]
   sim_stop
   root=$sim/node
   sections 'block: {drives: {scheduler: kyber, nr_requests: 1024}}'
   sim_start <<<'at /sys/*/queue/nr_requests write error EINVAL
 at /sys/*/queue/scheduler write error EINVAL'
   apply 6
-  [[ $output == *"nvme0n1: this kernel has no scheduler kyber (no module kyber-iosched), but none, mq-deadline; write one of these"* ]]
+  [[ $output == *"nvme0n1: this kernel has no scheduler kyber (no module kyber-iosched); expected one of: none, mq-deadline"* ]]
 }
 
 @test "block: the scheduler is set before what depends on it" {

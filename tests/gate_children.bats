@@ -62,7 +62,7 @@ no_process() { # PATTERN
   } | site 20s
   status_is 7 gate --root "$root"
   [ "$(jq '[.measurements[] | select(.state == "same")] | length' "$gate_out")" = 19 ]
-  measured gate/hangs/command failed "^command /bin/sh: no result within 500 ms; killed$"
+  measured gate/hangs/command failed "^command /bin/sh: no result within 500 ms; it was killed: "
   [ "$gate_ms" -lt 6000 ]
   no_process "^sleep $mark"
 }
@@ -76,7 +76,7 @@ no_process() { # PATTERN
   status_is 7 gate --root "$root"
   [ "$(jq '.measurements | length' "$gate_out")" = 20 ]
   [ "$(jq '[.measurements[] | select(.state == "same")] | length' "$gate_out")" = 9 ]
-  measured gate/hangs/command failed "no result within [0-9]+ ms, when gate.budget was used up; killed"
+  measured gate/hangs/command failed "no result within [0-9]+ ms, when gate.budget was used up; raise gate.budget"
   measured gate/late10/command "cannot measure" \
     "its turn did not come within the budget of [0-9]+ ms, most of which went to gate/hangs/command"
   [ "$gate_ms" -lt 5500 ] # the budget, a second's grace, and what the node takes to be looked at
@@ -99,10 +99,10 @@ good||$good
 S
   status_is 7 gate --root "$root"
   measured gate/crash/command failed "killed by signal 11 .Segmentation fault."
-  measured gate/garbage/command failed "not one line of JSON; it said: Segmentation fault$"
-  measured gate/nothing/command failed "it said nothing$"
-  measured gate/fails/command failed "exit status 3; it said: no such rack$"
-  measured gate/closed/command failed "it said nothing$"
+  measured gate/garbage/command failed "not one line of JSON \\(it said: Segmentation fault\\)$"
+  measured gate/nothing/command failed "\\(it said nothing\\)$"
+  measured gate/fails/command failed "exit status 3 \\(it said: no such rack\\)$"
+  measured gate/closed/command failed "\\(it said nothing\\)$"
   measured gate/nul/command failed "not one line of JSON"
   measured gate/number/command failed "not a result"
   measured gate/own/command "cannot measure" "^command /bin/sh: no licence$"
@@ -153,7 +153,7 @@ S
   ulimit -S -v 300000 # KiB, of the gate and each of its children
   status_is 7 gate --root "$root"
   for name in out err both; do
-    measured gate/$name/command failed "printed more than 64 KiB; killed"
+    measured gate/$name/command failed "killed, because it printed more than 64 KiB"
   done
   measured gate/good/command same
 }
@@ -170,7 +170,7 @@ S
   for name in background daemon good; do measured gate/$name/command same; done
   # the bomb meets the limit of processes, or its deadline
   measured gate/bomb/command failed "killed|[Cc]annot fork"
-  measured gate/stubborn/command failed "no result within 500 ms; killed"
+  measured gate/stubborn/command failed "no result within 500 ms; it was killed"
   no_process "$mark\.3"
 }
 

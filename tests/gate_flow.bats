@@ -206,7 +206,7 @@ $LINKS"
   in_record '.verdict == "degraded" and .admit'
 }
 
-@test "a port that trained to less than its speed is blocked at once" {
+@test "a port that trained to a lower speed than required is blocked at once" {
   gated '  checks: {links: {run: carrier, on: nics, speed: 400Gb/s}}'
   for nic in eth0 eth1; do put "$root/sys/class/net/$nic/speed" 100000; done
   gate 7

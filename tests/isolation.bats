@@ -187,7 +187,7 @@ kubelet() { # FILE; the keys from stdin
 
   kubelet var/lib/kubelet/config.yaml <<<$'reservedSystemCPUs: first two\ncpuManagerPolicy: static'
   run -0 said kubelet
-  [[ $output == *"config.yaml:3: reservedSystemCPUs 'first two' is no list of CPUs"* ]]
+  [[ $output == *"config.yaml:3: reservedSystemCPUs 'first two' is not a list of CPUs"* ]]
   [[ $output == *"config.yaml: topologyManagerPolicy is none: "* ]]
 }
 
@@ -226,7 +226,7 @@ kubelet() { # FILE; the keys from stdin
   [ "$(change kernel_args/isolate_cpus/systemd observed)" = "CPUAffinity=4" ]
   put "$root/etc/systemd/system.conf.d/60-cpus.conf" $'[Manager]\nCPUAffinity=all'
   run -0 said systemd
-  [[ $output == *"/etc/systemd/system.conf.d/60-cpus.conf:2: CPUAffinity=4,all is no list of CPUs"* ]]
+  [[ $output == *"/etc/systemd/system.conf.d/60-cpus.conf:2: CPUAffinity=4,all is not a list of CPUs"* ]]
 }
 
 @test "tuned: isolated_cores of the active profile is the same list" {

@@ -34,10 +34,10 @@ state() { # POLICY 1G-OF-NODE-0 2M-OF-NODE-1
   run -0 "$railhead" verify --root "$root"
   state Static 1073741824 1073741824
   run -5 "$railhead" verify --root "$root"
-  [[ $output == *"hugepages/kubelet_state"*"has recorded 1024M of hugepages-1Gi on NUMA node 0, and the profile makes 2048M: the kubelet will not start"*"remove /var/lib/kubelet/memory_manager_state"* ]]
+  [[ $output == *"hugepages/kubelet_state"*"has recorded 1024M of hugepages-1Gi on NUMA node 0, but the profile makes 2048M: the kubelet will not start"*"remove /var/lib/kubelet/memory_manager_state"* ]]
   state Static 2147483648 0
   run -5 "$railhead" verify --root "$root"
-  [[ $output == *"has recorded 0M of hugepages-2Mi on NUMA node 1, and the profile makes 1024M"* ]]
+  [[ $output == *"has recorded 0M of hugepages-2Mi on NUMA node 1, but the profile makes 1024M"* ]]
 }
 
 @test "kubelet state: with another policy, without a state or without pages of the profile there is nothing to say" {
@@ -55,7 +55,7 @@ state() { # POLICY 1G-OF-NODE-0 2M-OF-NODE-1
   for text in '' '{"policyName":"Static",' '[]'; do
     put "$root/$STATE" "$text"
     run -5 "$railhead" verify --root "$root"
-    [[ $output == *"memory_manager_state is no JSON object"* ]]
+    [[ $output == *"memory_manager_state is not a JSON object"* ]]
   done
 }
 

@@ -44,7 +44,7 @@ Y
 
 @test "apply writes what is a file, and leaves the rest out" {
   run -0 "$railhead" apply --root "$root"
-  [[ $output == *"link/$PF0/mtu: unsupported: netlink speaks to the machine itself only"* ]]
+  [[ $output == *"link/$PF0/mtu: unsupported: netlink settings apply only to the running machine"* ]]
   [[ $output == *"link/$PF0/gro_flush_timeout: set"* ]]
   [ "$(cat "$root/sys/class/net/eth1/gro_flush_timeout")" = 20000 ]
   [ "$(cat "$root/sys/class/net/eth1/mtu")" = 1500 ]

@@ -36,7 +36,7 @@ teardown() {
 
 @test "apply leaves it out, and the rest is done" {
   run -0 "$railhead" apply --root "$root"
-  [[ $output == *"rdma/netns: unsupported: netlink speaks to the machine itself only"* ]]
+  [[ $output == *"rdma/netns: unsupported: netlink settings apply only to the running machine"* ]]
   [[ $output == *"sriov/$PF0/eswitch: unsupported"* ]]
   [[ $output == *"sriov/$PF1/vf0/address: unsupported"* ]]
   [ "$(cat "$root/sys/bus/pci/devices/$PF0/sriov_numvfs")" = 2 ]

@@ -463,7 +463,7 @@ Y
   sku <<<'sysctl: {vm.swappiness: 10, net.core.optmem_max: {value: 1, optional: true}}'
   on plan
   [ "$status" -eq 5 ]
-  [[ $output == *"waits       sysctl/net.core.optmem_max "*"tried again once devices are up"* ]]
+  [[ $output == *"waits       sysctl/net.core.optmem_max "*"railhead tries again once devices are up"* ]]
   on apply
   [ "$status" -eq 0 ]
   on plan

@@ -200,11 +200,11 @@ setup() {
 @test "direct: what can't be read is unknown, and whose fault that is" {
   switch $DEFAULT 0 0
   truncate -s 64 "$root/$NIC_PORT/config"
-  differs unknown "0000:02:00.0 (bridge above $NIC): only 64 bytes of its config space can be read, and ACS is behind them: run it (or take the snapshot) as root"
+  differs unknown "0000:02:00.0 (bridge above $NIC): only the first 64 bytes of its config space can be read, which do not include ACS: run railhead (or take the snapshot) as root"
   rm "$root/$NIC_PORT/config"
-  differs unknown "0000:02:00.0 (bridge above $NIC): its config space is not there to be read"
+  differs unknown "0000:02:00.0 (bridge above $NIC): its config space cannot be read"
   rm "$root/sys/bus/pci/devices/0000:02:00.0" # a bridge that only the path has
-  differs unknown "0000:02:00.0 (bridge above $NIC): its config space is not there to be read"
+  differs unknown "0000:02:00.0 (bridge above $NIC): its config space cannot be read"
   port $NIC_PORT 6 $CAN 0
   truncate -s 256 "$root/$NIC_PORT/config"
   differs unknown "its extended config space, in which ACS is, can't be reached"
@@ -226,11 +226,11 @@ setup() {
   cmdline "pci=realloc,config_acs=xx111x1@0000:80:00.0"
   differs redirected "this boot has pci=config_acs=xx111x1@0000:80:00.0: merge the two"
   cmdline "pci=config_acs=0@1:1.0 pci=config_acs=0000000@0000:02:00.0"
-  differs redirected "this boot has pci=config_acs=0000000@0000:02:00.0, and the ports are not so" "before 6.12.23, 6.13.11 and 6.14.2"
+  differs redirected "this boot has pci=config_acs=0000000@0000:02:00.0, but the ports differ" "before 6.12.23, 6.13.11 and 6.14.2"
   [[ $output != *"write kernel_args"* ]]
   # one of two ports has been set since
   cmdline "pci=config_acs=0000000@0000:02:01.0;0000000@0000:02:00.0"
-  differs redirected "this boot has pci=config_acs=0000000@0000:02:01.0;0000000@0000:02:00.0, and the ports are not so"
+  differs redirected "this boot has pci=config_acs=0000000@0000:02:01.0;0000000@0000:02:00.0, but the ports differ"
   [[ $output != *"write kernel_args"* && $output != *merge* ]]
   cmdline "pci=config_acs=0011101@0000:02:00.0"
   differs redirected "write kernel_args" "merge the two"
@@ -256,7 +256,7 @@ setup() {
   port $ROOT0 4 $CAN 0x0001
   port $GPU_PORT 6 $CAN 0x0055
   differs "not isolated" \
-    "0000:00:01.0 (root port above both): ACS request redirect, completion redirect and upstream forwarding are off; 0000:02:01.0 (switch port above $GPU): ACS completion redirect is off: traffic between $NIC and $GPU can pass the IOMMU by" \
+    "0000:00:01.0 (root port above both): ACS request redirect, completion redirect and upstream forwarding are off; 0000:02:01.0 (switch port above $GPU): ACS completion redirect is off: traffic between $NIC and $GPU can bypass the IOMMU" \
     '["pci=config_acs=0011101@0000:00:01.0;1011101@0000:02:01.0"]' # what was on stays on
 }
 
@@ -273,9 +273,9 @@ setup() {
   gpu sys/devices/pci0000:00
   holds isolated # by their make: integrated into the root complex
   config "$root/sys/devices/pci0000:00/$GPU/config"
-  differs "not isolated" "$GPU is conventional PCI, or a virtual machine shows it as that"
+  differs "not isolated" "$GPU is conventional PCI, or a virtual machine shows it so, and nothing isolates it"
   truncate -s 64 "$root/sys/devices/pci0000:00/$GPU/config"
-  differs unknown "$GPU: only 64 bytes of its config space can be read"
+  differs unknown "$GPU: only the first 64 bytes of its config space can be read"
 }
 
 @test "isolated: hardware without ACS can't, and no argument is offered" {
@@ -283,7 +283,7 @@ setup() {
   switch $DEFAULT $DEFAULT $DEFAULT
   port $NIC_PORT 6
   port $GPU_PORT 7
-  differs "not isolated" "0000:02:00.0 (switch port above $NIC) has no ACS capability: that is the hardware" \
+  differs "not isolated" "0000:02:00.0 (switch port above $NIC) has no ACS capability: a limit of the hardware" \
     "0000:02:01.0 (bridge above $GPU) leads to conventional PCI"
   [[ $output != *config_acs* ]]
 }
@@ -299,7 +299,7 @@ setup() {
   differs "not isolated" "0000:00:01.0 (root port above $NIC): ACS source validation, request redirect and upstream forwarding are off" \
     "switch ACS on in the BIOS"
   cmdline "pci=disable_acs_redir=0000:00:01.0"
-  differs "not isolated" "pci=disable_acs_redir=0000:00:01.0 of this boot takes it away"
+  differs "not isolated" "pci=disable_acs_redir=0000:00:01.0 of this boot turns it off"
 }
 
 # The firmware sets ACS on some machines without any IOMMU: nothing checks what goes up.
@@ -314,7 +314,7 @@ setup() {
   differs "no IOMMU" "the IOMMU is off: enable VT-d, AMD-Vi or the SMMU in the BIOS"
   wish translated
   cmdline iommu=off
-  differs "no IOMMU" "the kernel argument iommu=off of this boot says so; set kernel_args.iommu"
+  differs "no IOMMU" "the kernel argument iommu=off of this boot turns the IOMMU off; set kernel_args.iommu"
   run "$railhead" verify --root "$root" --stage gate --json
   [ "$(jq -r '.. | objects | select(.id? == "pairs/'$NIC'/p2p") | .fault' <<<"$output")" = RH-PCI-IOMMU-GROUP ]
   port $NIC_PORT 6 $CAN 0
@@ -353,7 +353,7 @@ setup() {
   differs "not translated" "0000:02:00.0 (switch port above $NIC): ACS direct translated P2P is off: traffic between $NIC and $GPU is not both checked by the IOMMU and straight" \
     '["pci=config_acs=1011101@0000:02:00.0"]'
   port $NIC_PORT 6 0x001f $DEFAULT
-  differs "not translated" "ACS direct translated P2P is beyond it: that is the hardware"
+  differs "not translated" "ACS direct translated P2P is missing from the hardware"
   [[ $output != *config_acs* ]]
 }
 
@@ -383,7 +383,7 @@ setup() {
   endpoint $NIC_PORT/$NIC
   differs "not translated" "$NIC has no ATS: switch it on in its firmware (ATS_ENABLED of mlxconfig)"
   truncate -s 64 "$root/$NIC_PORT/$NIC/config"
-  differs unknown "$NIC: only 64 bytes of its config space can be read"
+  differs unknown "$NIC: only the first 64 bytes of its config space can be read"
 }
 
 # --- the argument, written by railhead ------------------------------------------------------------
@@ -418,7 +418,7 @@ next_boot() { # ARGUMENTS
   next_boot "$arg"
   port $NIC_PORT 6 $CAN $DEFAULT
   port $GPU_PORT 6 $CAN 0
-  differs redirected "this boot has $arg, and the ports are not so: kernels from 6.11 on before"
+  differs redirected "this boot has $arg, but the ports differ: kernels from 6.11 on before"
 }
 
 @test "acs: set: the bits of each wish, and the argument of older kernels" {
@@ -535,13 +535,13 @@ GOOD_ARG="pci=config_acs=0011100@0000:00:01.0;0011001@0000:02:00.0;0010101@0000:
     "0000:00:01.0 (root port above both): ACS source validation is on" \
     "0000:02:00.0 (switch port above $DD): ACS request redirect is on" \
     "0000:02:01.0 (switch port above $GPU): ACS completion redirect is on" \
-    "data between $NIC and $GPU goes by the NIC's Data Direct function $DD, and those bridges are to let that alone go straight" \
+    "data between $NIC and $GPU goes by the NIC's Data Direct function $DD, and these bridges must let only this data go straight" \
     "write kernel_args: {set: [\"$GOOD_ARG\"]}"
   [[ $output != *0000:04:00.0* && $output != *0000:80:01.0* ]]
   cmdline intel_iommu=on "$GOOD_ARG"
-  differs redirected "this boot has $GOOD_ARG, and the ports are not so"
+  differs redirected "this boot has $GOOD_ARG, but the ports differ"
   kernel 6.8.0
-  differs redirected "Linux 6.8.0 has no pci=config_acs=, which sets them: take Linux 6.11"
+  differs redirected "Linux 6.8.0 has no pci=config_acs=, which sets them: use Linux 6.11 or later"
   [[ $output != *"disable_acs_redir="* ]]
 }
 
@@ -553,7 +553,7 @@ GOOD_ARG="pci=config_acs=0011100@0000:00:01.0;0011001@0000:02:00.0;0010101@0000:
   sed -i 's/nics: {address: [^}]*}/nics: {pci: "15b3:1021"}/' "$root/etc/railhead/profiles/sku.yaml"
   differs redirected "$GOOD_ARG;0000000@0000:92:00.0\"]" "pairs/$NIC/p2p names sets it for all pairs"
   kernel 6.8.0
-  differs redirected "take Linux 6.11" '["pci=disable_acs_redir=0000:92:00.0"]'
+  differs redirected "use Linux 6.11" '["pci=disable_acs_redir=0000:92:00.0"]'
 }
 
 @test "Data Direct: ACS that is all off fails at four ports, and one that is off alone there" {
@@ -590,11 +590,11 @@ GOOD_ARG="pci=config_acs=0011100@0000:00:01.0;0011001@0000:02:00.0;0010101@0000:
 @test "Data Direct: what can't be read is unknown, whose ports and whose VPD" {
   board $GOOD
   truncate -s 64 "$root/$DD_PORT/config"
-  differs unknown "0000:02:00.0 (bridge above $DD): only 64 bytes of its config space can be read"
+  differs unknown "0000:02:00.0 (bridge above $DD): only the first 64 bytes of its config space can be read"
   port $DD_PORT 6 $CAN 0x0019
   wish isolated numa_node
   vpd "$root/$DD_PORT/$DD/vpd" # it is some NIC's
-  differs unknown "this node has Data Direct functions (15b3:2100), and the VPD of $NIC or of one of them, which says whose they are, can't be read"
+  differs unknown "this node has Data Direct functions (15b3:2100), but the VPD of $NIC or of one of them, which assigns them to NICs, can't be read"
   rm "$root/$DD_PORT/$DD/vpd"
   differs unknown "the VPD of $NIC or of one of them"
   vpd "$root/$DD_PORT/$DD/vpd" 1234-56
@@ -650,12 +650,12 @@ GOOD_ARG="pci=config_acs=0011100@0000:00:01.0;0011001@0000:02:00.0;0010101@0000:
   board $DEFAULT $DEFAULT $DEFAULT
   holds isolated
   config "$root/$NIC_ROOT/$NIC/config"
-  differs "not isolated" "$NIC is conventional PCI, or a virtual machine shows it as that"
+  differs "not isolated" "$NIC is conventional PCI, or a virtual machine shows it so, and nothing isolates it"
   endpoint $NIC_ROOT/$NIC
   port $NIC_ROOT 4 $CAN 0x0001
   port $DD_PORT 6 $CAN 0x0019
   differs "not isolated" "0000:80:01.0 (root port above $NIC): ACS request redirect, completion redirect and upstream forwarding are off" \
-    "0000:02:00.0 (switch port above $DD): ACS request redirect is off" "Data Direct function $DD, and can pass the IOMMU by" \
+    "0000:02:00.0 (switch port above $DD): ACS request redirect is off" "Data Direct function $DD, and can bypass the IOMMU" \
     '["pci=config_acs=0011101@0000:02:00.0;0011101@0000:80:01.0"]'
 }
 
@@ -663,7 +663,7 @@ GOOD_ARG="pci=config_acs=0011100@0000:00:01.0;0011001@0000:02:00.0;0010101@0000:
   wish translated
   board $GOOD
   run -0 "$railhead" verify --all --root "$root" --stage gate
-  [[ $output == *"unsupported"*"pairs/$NIC/p2p"*"its Data Direct function $DD, for which no ACS is known"* ]]
+  [[ $output == *"unsupported"*"pairs/$NIC/p2p"*"its Data Direct function $DD, for which no setting of ACS is known"* ]]
   sets_acs translated
   run "$railhead" plan --root "$root"
   [[ $output == *"acs: set: NICs of this node move data by Data Direct functions"*"write p2p: direct or isolated"* ]]

@@ -101,7 +101,7 @@ link_of() { # WIDTH MAX-WIDTH SPEED MAX-SPEED
   page 7 status
 }
 
-@test "a link that trained to less than both ends can is a warning in its box, with the remedy" {
+@test "a link that trained to a lower speed or width than both ends support is a warning in its box, with the remedy" {
   link_of 8 16 16.0 32.0
   page 0 survey
   says "PCIe x8, 16.0 GT/s of x16, 32.0 GT/s"

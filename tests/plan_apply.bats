@@ -115,7 +115,7 @@ value() { cat "$root/$1"; }
 @test "more VFs than the PF has: refused with both numbers, the other PF is done" {
   echo 1 >"$root/sys/devices/pci0000:00/$PF0/sriov_totalvfs"
   run -6 "$railhead" apply --root "$root" --stage devices
-  [[ $output == *"sriov/$PF0/numvfs: failed: 2 VFs asked, 1 possible"* ]]
+  [[ $output == *"sriov/$PF0/numvfs: failed: 2 VFs requested, 1 possible"* ]]
   [ "$(value sys/bus/pci/devices/$PF0/sriov_numvfs)" = 0 ]
   [ "$(value sys/bus/pci/devices/$PF1/sriov_numvfs)" = 2 ]
 }
@@ -175,7 +175,7 @@ value() { cat "$root/$1"; }
 @test "every PF's firmware has too few VFs: the machine's fault, too" {
   for pf in "$PF0" "$PF1"; do echo 1 >"$root/sys/devices/pci0000:00/$pf/sriov_totalvfs"; done
   run -6 "$railhead" apply --root "$root"
-  [[ $output == *"sriov/$PF1/numvfs: failed: 2 VFs asked, 1 possible"*"NUM_OF_VFS=2"* ]]
+  [[ $output == *"sriov/$PF1/numvfs: failed: 2 VFs requested, 1 possible"*"NUM_OF_VFS=2"* ]]
   [ "$(value proc/sys/vm/swappiness)" = 10 ]
 }
 

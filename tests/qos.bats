@@ -172,7 +172,7 @@ apply() { "$railhead" apply --root "$root" --stage devices; }
   dcqcn
   sim_start <<<"at /sys/bus/pci/devices/0000:18:00.0/net/*/ecn/roce_np/cnp_dscp write ignore"
   run -6 apply
-  [[ $output == *"qos/0000:18:00.0/dcqcn/np/cnp_dscp: failed: "*"cnp_dscp: 4 was written without a refusal, and reads back 48"* ]]
+  [[ $output == *"qos/0000:18:00.0/dcqcn/np/cnp_dscp: failed: "*"cnp_dscp: 4 was accepted but reads back 48"* ]]
   [ "$(grep -c ': failed' <<<"$output")" = 1 ]
 }
 
@@ -184,8 +184,8 @@ at /sys/bus/pci/devices/0000:3a:00.0/net/*/ecn/roce_np/enable/5 write ignore
 at /sys/bus/pci/devices/0000:4e:00.0/*/traffic_class write ignore
 S
   run -6 apply
-  [[ $output == *"rpg_ai_rate: 80 was written without a refusal, and reads back 16"* ]]
-  [[ $output == *"qos/0000:3a:00.0/dcqcn/priorities: failed: "*"enable/5: 0 was written without a refusal, and reads back 1"* ]]
+  [[ $output == *"rpg_ai_rate: 80 was accepted but reads back 16"* ]]
+  [[ $output == *"qos/0000:3a:00.0/dcqcn/priorities: failed: "*"enable/5: 0 was accepted but reads back 1"* ]]
   [[ $output == *"qos/0000:4e:00.0/traffic_class: failed: was set, but reads back 'unset'"* ]]
   [ "$(grep -c ': failed' <<<"$output")" = 3 ]
 }
@@ -194,7 +194,7 @@ S
   dcqcn
   sim_start <<<"at /sys/bus/pci/devices/0000:18:00.0/*/roce_np/cnp_dscp write error EINVAL"
   run -6 apply
-  [[ $output == *"qos/0000:18:00.0/dcqcn/np/cnp_dscp: failed: the driver or its firmware does not take that value: "*"writing '4': Invalid argument"* ]]
+  [[ $output == *"qos/0000:18:00.0/dcqcn/np/cnp_dscp: failed: the driver or its firmware rejects the value: "*"writing '4': Invalid argument"* ]]
   [ "$(grep -c ': failed' <<<"$output")" = 1 ]
 }
 

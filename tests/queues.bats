@@ -103,7 +103,7 @@ apply() { # EXIT
   mv "$root" "$sim/node"
   sim_start <<<'at /sys/*/net/eth1/queues/*/xps_cpus read error ENOENT'
   apply 6
-  [[ $output == *"eth1 ($PF1) has no xps_cpus for its 1 tx queue: "*"there is one queue alone"*"name xps in link.SET.optional"* ]]
+  [[ $output == *"eth1 ($PF1) has no xps_cpus for its 1 tx queue: "*"a single queue has no such file"*"name xps in link.SET.optional"* ]]
   [ "$(all_of eth0 tx xps_cpus)" = "1 2 1 2" ]
   sections 'xps: local_node, optional: [xps]'
   apply 0

@@ -487,9 +487,9 @@ at /sys/bus/pci/devices/0000:bc:00.0/sriov_numvfs write error ENOMEM
 at /sys/bus/pci/devices/0000:cc:00.0/sriov_numvfs write error EINVAL
 S
   run -6 timeout 20 "$railhead" apply --root "$root" --stage devices # no deadline is waited out
-  [[ $(said_of "sriov/${PFS[0]}/numvfs: failed: ") == *"whatever else writes sriov_numvfs"*"Device or resource busy"* ]]
-  [[ $(said_of "sriov/${PFS[1]}/numvfs: failed: ") == "4 VFs asked, 3 possible"* ]]
-  [[ $(said_of "sriov/${PFS[2]}/numvfs: failed: ") == "4 VFs asked, 3 came; "*"kernel log"*"${PFS[2]}"* ]]
+  [[ $(said_of "sriov/${PFS[0]}/numvfs: failed: ") == *"other programs that write sriov_numvfs"*"Device or resource busy"* ]]
+  [[ $(said_of "sriov/${PFS[1]}/numvfs: failed: ") == "4 VFs requested, 3 possible"* ]]
+  [[ $(said_of "sriov/${PFS[2]}/numvfs: failed: ") == "4 VFs requested, 3 created, none bound; "*"kernel log"*"${PFS[2]}"* ]]
   [[ $(said_of "sriov/${PFS[3]}/numvfs: failed: ") == "the PF did not answer its driver"*"Input/output error"* ]]
   [[ $(said_of "sriov/${PFS[4]}/numvfs: failed: ") == "${PFS[4]} is gone from the bus: "*"reseat it"* ]]
   [[ $(said_of "sriov/${PFS[4]}/autoprobe: failed: ") == "${PFS[4]} is gone from the bus: "* ]]
@@ -534,7 +534,7 @@ S
   sim_profile <<<"sriov: {rails: {vfs: 2, vf: {driver: netdev, timeout: 3s}}}"
   sim_start <<<"latency netdev 10m"
   run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
-  [[ $(said_of "sriov/${PFS[7]}/vf1/driver: failed: ") == "VF 0000:db:00.2 of ${PFS[7]}: mlx5_core has it, but after "*" s: no netdev; "* ]]
+  [[ $(said_of "sriov/${PFS[7]}/vf1/driver: failed: ") == "VF 0000:db:00.2 of ${PFS[7]} (driver: mlx5_core) is not ready after "*" s: no netdev; "* ]]
   [ "$(failures_of driver)" = 16 ]
   run -5 "$railhead" plan --root "$root" --stage devices # and it is no state to be content with
   [[ $output == *"'mlx5_core, no netdev' -> 'netdev'"* ]]
@@ -542,7 +542,7 @@ S
   sim_start <<<"latency udev 10m"
   for i in {0..7}; do write "$(pf $i)/sriov_numvfs" 0; done
   run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
-  [[ $(said_of "sriov/${PFS[7]}/vf1/driver: failed: ") == *"mlx5_core has it, but after "*" s: udev has not named its netdev; "*systemd-udevd* ]]
+  [[ $(said_of "sriov/${PFS[7]}/vf1/driver: failed: ") == *"(driver: mlx5_core) is not ready after "*" s: udev has not named its netdev; "*systemd-udevd* ]]
 }
 
 @test "a netdev that a container has taken is not missing: its VF is left alone" {
@@ -562,7 +562,7 @@ S
   run -5 "$railhead" plan --root "$root" --stage devices
   [[ $output == *"sriov/${PFS[0]}/vf0/driver"*"'mlx5_core, no netdev' -> 'netdev'"* ]]
   run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
-  [[ $(said_of "sriov/${PFS[0]}/vf0/driver: failed: ") == *"mlx5_core has it, but after "*"no netdev"* ]]
+  [[ $(said_of "sriov/${PFS[0]}/vf0/driver: failed: ") == *"(driver: mlx5_core) is not ready after "*"no netdev"* ]]
   [ -z "$(sim_writes)" ]
   rm -r "$vf/infiniband"
   run -0 "$railhead" apply --root "$root" --stage devices # nobody can have it: bound anew
@@ -863,7 +863,7 @@ all_vfs() { # MTU VECTORS: every VF of every PF is bound and has these
   sim_profile <<<"sriov: {rails: {vfs: 2, vf: {msix: 512}}}"
   sim_start </dev/null
   run -6 "$railhead" apply --root "$root" --stage devices
-  [[ $output == *"sriov/${PFS[0]}/vf0/msix: failed: "*"its firmware shares out no MSI-X vectors among VFs"*DYNAMIC_VF_MSIX_TABLE* ]]
+  [[ $output == *"sriov/${PFS[0]}/vf0/msix: failed: "*"its firmware does not share MSI-X vectors among VFs"*DYNAMIC_VF_MSIX_TABLE* ]]
   all_well_but 2
 }
 
@@ -882,7 +882,7 @@ all_vfs() { # MTU VECTORS: every VF of every PF is bound and has these
   sim_profile <<<"sriov: {rails: {vfs: 2, vf: {mtu: 9000}}}"
   sim_start <<<"at /sys/bus/pci/devices/0000:18:00.1/net/*/mtu write error EINVAL"
   run -6 "$railhead" apply --root "$root" --stage devices
-  [[ $output == *"sriov/${PFS[0]}/vf0/mtu: failed: "*"VF 0 of ${PFS[0]}: an MTU of 9000 is more than its driver or the PF's port takes (the PF has 1500)"* ]]
+  [[ $output == *"sriov/${PFS[0]}/vf0/mtu: failed: "*"VF 0 of ${PFS[0]}: an MTU of 9000 is more than its driver or the PF's port accepts (the PF has 1500)"* ]]
   [ "$(grep -c 'mtu: failed' <<<"$output")" = 1 ]
   [ "$(cat "$(pf 0)"/virtfn1/net/*/mtu)" = 9000 ]
 }

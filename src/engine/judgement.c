@@ -18,6 +18,7 @@
 
 enum {
 	LOCK_WAIT_US = 30 * 1000000,
+	PROBES_WAIT_US = 30 * 1000000,	 /* while udev loads drivers */
 	STOP_LOCK_WAIT_US = 2 * 1000000, /* the same shutdown may end the holder of the lock */
 	CHECKS_WAIT_US = 10 * 1000000,
 	/* A retry comes after an eighth of the time waited so far, within these limits. */
@@ -399,7 +400,8 @@ static int open_and_run(struct work *w, enum flow_event event)
 	int r = run_open(w->j->root, &opt, &w->run, &err);
 
 	/* Only a boot waits for hardware. */
-	if (r == 0 && w->run.status == RUN_OK && w->j->unit && run_wait_probes(&w->run)) {
+	if (r == 0 && w->run.status == RUN_OK && w->j->unit &&
+	    run_wait_probes(&w->run, PROBES_WAIT_US)) {
 		run_close(&w->run);
 		r = run_open(w->j->root, &opt, &w->run, &err);
 	}

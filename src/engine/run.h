@@ -142,10 +142,10 @@ uint64_t run_wait_devices(struct run *run, const struct sink *sink);
 /*
  * Waits until the functions of all sets have their driver, devices and names, as above, or udev
  * has processed all events (/run/udev/queue, as libudev's udev_queue_get_queue_is_empty()): for at
- * most 30 s. A driver that is still probing would alter the node under the gate, which remembers
+ * most usec. A driver that is still probing would alter the node under the gate, which remembers
  * drivers and serial numbers with its measurements. Returns as above.
  */
-uint64_t run_wait_probes(const struct run *run);
+uint64_t run_wait_probes(const struct run *run, uint64_t usec);
 
 /* The maximum of run_wait_devices() by the profile alone; 30 s without a sriov section. */
 uint64_t run_device_wait(const struct profile *profile);

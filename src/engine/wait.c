@@ -8,6 +8,7 @@
 #include "kinds/function.h"
 #include "kinds/kind.h"
 #include "sys/clock.h"
+#include "sys/read.h"
 #include "sys/uevent.h"
 #include "sys/waiting.h"
 
@@ -23,19 +24,26 @@ struct devices_wait {
 
 /* --- what is missing ------------------------------------------------------------------ */
 
-/* A network function without a netdev (or RDMA device) is still in its driver's probe. */
+/*
+ * A network function without a netdev (or RDMA device) is still in its driver's probe. Asked of the
+ * kernel's files, because a survey is out of date at the next uevent.
+ */
 static void missing_of_function(const struct root *root, const struct pci_fn *fn,
 				struct str *missing)
 {
-	bool network = fn->class >> 16 == 0x02;
+	cleanup_free char *driver = NULL;
+	struct netdevs all = {0};
 
-	if (!fn->driver)
+	if (read_link_name(root, &driver, NULL, "/sys/bus/pci/devices/%s/driver", fn->addr) < 0)
 		str_clause(missing, "%s has no driver (is its module in modules.load?)", fn->addr);
-	else if (network && !fn->net.n && !fn->ibdevs.n)
-		str_clause(missing, "%s of %s has no netdev and no RDMA device", fn->addr,
-			   fn->driver);
-	else if (fn->net.n && !function_named(root, fn->addr))
-		str_clause(missing, "udev has not named %s of %s", fn->net.v[0], fn->addr);
+	else if (fn->class >> 16 != 0x02)
+		return;
+	else if (function_netdevs(root, fn->addr, &all, NULL) == 0 &&
+		 !function_named(root, fn->addr))
+		str_clause(missing, "udev has not named %s of %s", all.v[0].name, fn->addr);
+	else if (!all.n && !function_has(root, fn->addr, "infiniband"))
+		str_clause(missing, "%s of %s has no netdev and no RDMA device", fn->addr, driver);
+	vec_free(&all);
 }
 
 static void missing_of_set(const struct root *root, const struct device_set *set,
@@ -164,19 +172,8 @@ uint64_t run_wait_devices(struct run *run, const struct sink *sink)
 struct probes_wait {
 	const struct root *root;
 	const struct device_sets *sets;
-	uint64_t started;
+	uint64_t started, deadline;
 };
-
-/* Asked at each uevent of a boot: without a survey, and of the kernel's files alone. */
-static bool is_probing(const struct root *root, const struct pci_fn *fn)
-{
-	if (!root_exists(root, "/sys/bus/pci/devices/%s/driver", fn->addr))
-		return true;
-	if (fn->class >> 16 != 0x02 ||
-	    (function_has(root, fn->addr, "infiniband") && !function_has(root, fn->addr, "net")))
-		return false;
-	return !function_named(root, fn->addr);
-}
 
 /* udev has the file while there are events that it has not processed; its workers load modules. */
 static bool udev_is_busy(const struct root *root)
@@ -187,32 +184,29 @@ static bool udev_is_busy(const struct root *root)
 static bool probes_are_over(void *arg)
 {
 	const struct probes_wait *w = arg;
+	cleanup_str struct str missing = {0};
 
 	if (!udev_is_busy(w->root))
 		return true;
-	for (size_t s = 0; s < w->sets->set.n; s++) {
+	for (size_t s = 0; s < w->sets->set.n && !missing.len; s++) {
 		const struct device_set *set = &w->sets->set.v[s];
 
-		for (size_t i = 0; i < set->fn.n && !set->sel->protect; i++) {
-			cleanup_free char *text = NULL;
-
-			if (!is_probing(w->root, set->fn.v[i]))
-				continue;
-			text = xasprintf("the driver of %s", set->fn.v[i]->addr);
-			waiting_for(text, 0, w->started, w->started + WAIT_US, 0);
-			return false;
-		}
+		for (size_t i = 0; i < set->fn.n && !set->sel->protect && !missing.len; i++)
+			missing_of_function(w->root, set->fn.v[i], &missing);
 	}
-	return true;
+	if (missing.len)
+		waiting_for(missing.s, 0, w->started, w->deadline, 0);
+	return !missing.len;
 }
 
-uint64_t run_wait_probes(const struct run *run)
+uint64_t run_wait_probes(const struct run *run, uint64_t usec)
 {
-	struct probes_wait w = {run->root, &run->sets, clock_usec()};
+	uint64_t started = clock_usec();
+	struct probes_wait w = {run->root, &run->sets, started, started + usec};
 
 	if (probes_are_over(&w))
 		return 0;
-	uevent_wait(probes_are_over, &w, w.started + WAIT_US);
+	uevent_wait(probes_are_over, &w, w.deadline);
 	return clock_usec() - w.started;
 }
 

@@ -123,12 +123,13 @@ static void finish(struct child *c, enum change_state state, const char *fmt, ..
 
 static void finish_said(struct child *c, const char *what)
 {
-	const char *text = said(c);
+	char text[sizeof(c->job->reason)];
 
+	clean_text(text, sizeof(text), said(c)); /* without the end of the line */
 	if (*text)
-		finish(c, CHANGE_FAILED, "%s; it said: %s", what, text);
+		finish(c, CHANGE_FAILED, "%s (it said: %s)", what, text);
 	else
-		finish(c, CHANGE_FAILED, "%s; it said nothing", what);
+		finish(c, CHANGE_FAILED, "%s (it said nothing)", what);
 }
 
 /* The state that the line reports; CHANGE_FAILED for a line that bench.h does not list. */
@@ -194,13 +195,17 @@ static void finish_killed(struct child *c)
 	uint64_t had_us = c->deadline_us - c->started_us;
 	char what[96];
 
-	snprintf(what, sizeof(what), "printed more than %u KiB; killed", BENCH_OUTPUT_MAX / 1024);
+	snprintf(what, sizeof(what), "killed, because it printed more than %u KiB",
+		 BENCH_OUTPUT_MAX / 1024);
 	if (c->too_much)
 		finish_said(c, what);
 	else
-		finish(c, CHANGE_FAILED, "no result within %u ms%s; killed",
+		finish(c, CHANGE_FAILED, "no result within %u ms%s; %s",
 		       (unsigned int)((had_us + 999u) / 1000u),
-		       c->cut_short ? ", when gate.budget was used up" : "");
+		       c->cut_short ? ", when gate.budget was used up" : "",
+		       c->cut_short ? "raise gate.budget, or leave checks out"
+				    : "it was killed: see in the kernel log why it hung, or raise "
+				      "the timeout of the check");
 }
 
 static void finish_exit(struct child *c, int status)

@@ -14,7 +14,7 @@
 #include "sys/machine.h"
 #include "sys/read.h"
 
-/* The PCI function whose attribute it is. */
+/* Sets ret to the address of the PCI function that path belongs to. False: it belongs to none. */
 static bool of_function(const char *path, char ret[PCI_ADDR_MAX])
 {
 	char slash;
@@ -28,8 +28,8 @@ static int never_there(const char *path, const char *addr, struct err *err)
 {
 	return err_set(err, -ENODEV,
 		       "%s: there is no PCI function %s: is its address misspelt, or is it a VF "
-		       "that sriov: does not make? `lspci -D` lists the functions; the kernel log "
-		       "names those that have left the bus",
+		       "that sriov: does not create? `lspci -D` lists the functions; the kernel "
+		       "log names those that have left the bus",
 		       path, addr);
 }
 
@@ -39,7 +39,7 @@ static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	char addr[PCI_ADDR_MAX];
 
 	if (c->late && ctx->running == STAGE_EARLY) {
-		change_reason(c, "not there yet; tried again once devices are up");
+		change_reason(c, "not there yet; railhead tries again once devices are up");
 		c->state = CHANGE_WAITS;
 		return 0;
 	}
@@ -54,8 +54,8 @@ static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return node_find(ctx->node, addr) ? -ENODEV : never_there(c->target, addr, err);
 	if (c->optional)
 		return err_set(err, -ENOENT,
-			       "%s: no such file, and its name is none that a kernel has, so that "
-			       "optional does not forgive its absence; is it misspelt?",
+			       "%s: no such file, and no kernel has a file of this name, so "
+			       "optional does not apply; is it misspelt?",
 			       c->target);
 	return err_set(err, -ENOENT,
 		       "%s: no such file; is its module or device missing, or the name misspelt? "
@@ -63,7 +63,7 @@ static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		       c->target);
 }
 
-/* Where another section wants otherwise of one file: the other files are set all the same. */
+/* If another section contests one file, the change still sets its other files. */
 static void judge(struct change *c, const struct claim *claim, size_t wrong)
 {
 	cleanup_str struct str text = {0};
@@ -86,7 +86,10 @@ static void judge(struct change *c, const struct claim *claim, size_t wrong)
 		c->fault = FAULT_PROFILE_CONFLICT;
 }
 
-/* A word that its driver does not take is no kernel's to lack: "performance powersave". */
+/*
+ * A word that the driver does not offer ("performance powersave") is an error even if the change is
+ * optional, because optional covers kernels that lack the file.
+ */
 static int reject_word(const struct kind_ctx *ctx, const struct change *c, const char *file,
 		       struct err *err)
 {
@@ -151,7 +154,7 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct claim claim cleanup_claim = {0};
 	int r = claim_find(ctx, c, &claim, err);
-	bool alone = claim.files.n == 1 && !claim.contest; /* the look has seen that it differs */
+	bool alone = claim.files.n == 1 && !claim.contest; /* the look has found a difference */
 
 	for (size_t i = 0; r == 0 && i < claim.files.n; i++) {
 		const char *file = claim.files.v[i];

@@ -15,7 +15,7 @@
 #include "sys/uevent.h"
 
 enum {
-	WAIT_US = 5 * 1000000, /* for namespaces, which come behind the probe of their controller */
+	WAIT_US = 5 * 1000000, /* for namespaces, which follow the probe of their controller */
 	SCHEDULED_MAX = 2048,  /* MAX_SCHED_RQ of block/blk-mq-sched.h, with a scheduler */
 };
 
@@ -46,8 +46,9 @@ static int not_offered(const struct change *c, const struct disk *disk, struct e
 }
 
 /*
- * -ENODEV: the disk went meanwhile. A queue without writeback throttling, as it is with the
- * scheduler bfq, has none to read (-EINVAL, queue_wb_lat_show()): that is off.
+ * -ENODEV: the disk disappeared meanwhile. Without writeback throttling, for example with the
+ * scheduler bfq, the kernel rejects a read of wbt_lat_usec (-EINVAL, queue_wb_lat_show()), which
+ * counts as 0: off.
  */
 static int read_value(const struct root *root, const struct change *c, const struct disk *disk,
 		      char **ret, struct err *err)
@@ -75,7 +76,9 @@ static bool is_spared(const struct change *c, const struct disk *disk)
 	return disk->carries && !ynode_is_true(c->on.node);
 }
 
-/* 0, or what the look at a function without disks finds. */
+/*
+ * Ends the look at a function without disks: the change waits, or the function is gone (-ENODEV).
+ */
 static int no_disk(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	int r = function_gone(ctx->root, c->on.name, err);
@@ -83,24 +86,23 @@ static int no_disk(const struct kind_ctx *ctx, struct change *c, struct err *err
 	if (r < 0)
 		return r;
 	change_observe(c, "no disk");
-	change_reason(
-		c,
-		"%s has no disk (yet): is its driver bound (modules.load), and has a drive of "
-		"NVMe a namespace (`nvme list-ns`)?",
-		c->on.name);
+	change_reason(c,
+		      "%s has no disk (yet): is its driver bound (modules.load), and does an NVMe "
+		      "drive have a namespace (`nvme list-ns`)?",
+		      c->on.name);
 	c->fault = FAULT_STORAGE_DISK_ABSENT;
 	c->state = CHANGE_WAITS;
 	return 0;
 }
 
-/* Nothing is set before it is sure that the disk of the system is not hit. */
+/* railhead sets no disk while any of them may carry the running system. */
 static int say_unknown(const struct kind_ctx *ctx, struct change *c, const struct disks *disks,
 		       struct err *err)
 {
 	if (ctx->root->live)
 		return err_set(err, -ENODATA,
-			       "%s, so none is set: write block.SET.system_disk: true if the set "
-			       "may have it",
+			       "%s, so no disk is set: write block.SET.system_disk: true to "
+			       "include the system's disk",
 			       disks->unknown);
 	change_observe(c, "unknown");
 	change_reason(c, "%s", disks->unknown);
@@ -145,8 +147,8 @@ static void say_spared(struct change *c, const struct tally *t)
 	cleanup_free char *more =
 		t->spared > 1 ? xasprintf(" and %zu more", t->spared - 1) : xstrdup("");
 	cleanup_free char *text =
-		xasprintf("%s%s left as it is: %s of the running system lies on it; write "
-			  "block.SET.system_disk: true if the set may have it",
+		xasprintf("%s%s left as it is, because it carries %s of the running system; write "
+			  "block.SET.system_disk: true to include it",
 			  disk->name, more, disk->carries);
 
 	if (t->seen) {
@@ -182,7 +184,7 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct disk
 	if (t.spared)
 		say_spared(c, &t);
 	else if (!t.seen && !t.missing.code)
-		return no_disk(ctx, c, err); /* the last of them went meanwhile */
+		return no_disk(ctx, c, err); /* the last disk disappeared meanwhile */
 	return target_lacks(c, &t.missing, err);
 }
 
@@ -199,7 +201,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 /* --- set ------------------------------------------------------------------------------------ */
 
-/* "none, mq-deadline": what "[none] mq-deadline" lists. Caller frees. */
+/* The words of "[none] mq-deadline" as a list: "none, mq-deadline". Caller frees. */
 static char *listed(const char *text)
 {
 	struct str out = {0};
@@ -222,14 +224,14 @@ static int no_scheduler(const struct change *c, const struct disk *disk, const c
 	cleanup_free char *has = listed(text);
 
 	return err_set(err, -EINVAL,
-		       "%s: this kernel has no scheduler %s (no module %s-iosched), but %.200s; "
-		       "write one of these",
+		       "%s: this kernel has no scheduler %s (no module %s-iosched); expected one "
+		       "of: %.200s",
 		       disk->name, c->desired, c->desired, has);
 }
 
 /*
- * Without a scheduler the queue has the tags of its hardware and can't grow beyond them; with one
- * it has its own, at most MAX_SCHED_RQ (blk_mq_tag_update_depth() of block/blk-mq-tag.c).
+ * Without a scheduler, the tags of the hardware limit the queue; with a scheduler, the queue has
+ * its own tags, at most MAX_SCHED_RQ (blk_mq_tag_update_depth() of block/blk-mq-tag.c).
  */
 static int too_many(const struct root *root, const struct change *c, const struct disk *disk,
 		    struct err *err)
@@ -240,14 +242,14 @@ static int too_many(const struct root *root, const struct change *c, const struc
 	if (read_attr(root, &scheduler, NULL, "/sys/block/%s/queue/scheduler", disk->name) == 0 &&
 	    !change_equal(COMPARE_TEXT, "none", scheduler))
 		return err_set(err, -EINVAL,
-			       "%s: %s requests were asked for, and a scheduler has at most %d; "
+			       "%s: %s requests are too many, because a scheduler has at most %d; "
 			       "write fewer",
 			       disk->name, c->desired, SCHEDULED_MAX);
 	if (read_u64(root, &tags, NULL, "/sys/block/%s/mq/0/nr_tags", disk->name) < 0)
 		return err_wrap(err, "%s", disk->name);
 	return err_set(err, -EINVAL,
-		       "%s: %s requests were asked for, and without a scheduler the queue has the "
-		       "%llu of the hardware at most; write fewer, or scheduler: mq-deadline",
+		       "%s: %s requests are too many, because without a scheduler the queue has at "
+		       "most the %llu of the hardware; write fewer, or scheduler: mq-deadline",
 		       disk->name, c->desired, (unsigned long long)tags);
 }
 
@@ -257,7 +259,7 @@ static int explain(const struct root *root, const struct change *c, const struct
 	const struct block_item *item = c->on.item;
 
 	if (r == -ENODEV || !root_exists(root, "/sys/block/%s", disk_named(c, disk)))
-		return 0; /* it went meanwhile: the look after this says what is there */
+		return 0; /* the disk disappeared; the next look reports the present disks */
 	if (r == -EINVAL && streq(item->file, "scheduler"))
 		return no_scheduler(c, disk, text, err);
 	if (r == -EINVAL && streq(item->file, "nr_requests"))
@@ -319,13 +321,16 @@ const struct kind kind_block = {.name = "block", .blocks = true, .look = look, .
 
 /* --- judged --------------------------------------------------------------------------------- */
 
-/* Writes to io_poll change nothing: drivers have parameters (queue_poll_store()). */
+/*
+ * Checked only, because a write to io_poll has no effect (queue_poll_store()); drivers have
+ * parameters instead.
+ */
 static int look_poll(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	int r = look(ctx, c, err);
 
 	if (r == 0 && c->state == CHANGE_DIFFERS && c->observed && !streq(c->observed, "unknown"))
-		change_reason(c, "a driver has queues for polled I/O or none from its start: for "
+		change_reason(c, "a driver creates queues for polled I/O only when it starts: for "
 				 "NVMe write modules: {options: {nvme: {poll_queues: N}}}, for "
 				 "virtio options of virtio_blk");
 	return r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel arguments of the next boot. The decision is boot/trial.c's; this file turns
- * it into the state of one change, and the set into the write in place.
+ * The kernel arguments of the next boot. boot/trial.c decides; this file turns the decision into
+ * the state of one change, and the set into the write in place.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void observe(struct change *c, const struct boot_view *v)
 		change_observe(c, "%s", "");
 }
 
-/* A captured machine or an image tree need not have a boot partition in it. */
+/* A captured machine or an image tree may lack a boot partition. */
 static int unsupported(struct change *c, const char *why)
 {
 	change_reason(c, "%s", why);
@@ -26,7 +26,7 @@ static int unsupported(struct change *c, const char *why)
 	return 0;
 }
 
-/* Of decisions that no boot comes of. */
+/* The faults of the decisions that lead to no boot. */
 static const enum fault faults[] = {
 	[KARGS_NO_LOADER] = FAULT_BOOT_NO_LOADER,    [KARGS_NOT_ARRIVED] = FAULT_BOOT_ARGS_LOST,
 	[KARGS_REJECTED] = FAULT_BOOT_ARGS_REJECTED, [KARGS_CONFLICT] = FAULT_BOOT_ARGS_CONFLICT,
@@ -73,7 +73,7 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct boot
 			 t->next_boot_tries ? FAULT_BOOT_ARGS_DIFFER : faults[t->decision]);
 }
 
-/* A part each. */
+/* Each part is one argument. */
 static void wanted_of(const struct change *c, struct kargs *ret)
 {
 	for (size_t i = 0; i < c->parts.n; i++)
@@ -97,7 +97,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	return r < 0 ? r : closed;
 }
 
-/* As trial_write(). */
+/* Returns the same as trial_write(). */
 static int write_once(const struct kind_ctx *ctx, const struct kargs *wanted, struct err *err)
 {
 	struct boot_view v;
@@ -120,7 +120,7 @@ static int write_env(const struct kind_ctx *ctx, const struct kargs *wanted, str
 	if (r > 0)
 		r = write_once(ctx, wanted, err);
 	if (r > 0)
-		return err_set(err, -EIO, "%s was created, but is not there", ENV_FILE_NAME);
+		return err_set(err, -EIO, "%s was created, but does not exist", ENV_FILE_NAME);
 	return r;
 }
 
@@ -132,8 +132,7 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	int r;
 
 	wanted_of(c, &wanted);
-	/* Before the trial is armed: its reboot, and those after it, are to have the whole budget.
-	 */
+	/* Before the trial is armed, because its reboot and later reboots need the whole budget. */
 	r = ctx->retry ? witness_set_back(ctx->root, NULL, err) : 0;
 	if (r >= 0)
 		r = boot_attempt_give_back(ctx->root, ctx->node, &wanted, ctx->retry, &attempt,

@@ -53,7 +53,10 @@ int cached_failure(const struct cached *c, struct err *err, const char *fmt, ...
 	return c->result;
 }
 
-/* Whether the change is about that function or one of its VFs; a file's target is its path. */
+/*
+ * Whether the change is about the function or one of its VFs. The target of an attribute is its
+ * path.
+ */
 static bool concerns(const struct change *c, const char *addr)
 {
 	return !c || (c->on.name && streq(c->on.name, addr)) || str_starts(c->lane, addr) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts that are judged and never set. */
+/* Read-only checks. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,12 +49,11 @@ static int look_pages(const struct kind_ctx *ctx, struct change *c, struct err *
 			str_addf(&all, "%snode%d=%llu", all.len ? " " : "", n,
 				 (unsigned long long)v);
 	}
-	change_reason(
-		c,
-		"node %u has %llu pages, expected %lld (now %s); the kernel moves a shortage of "
-		"one node to another: see HugeTLB in the kernel log, and ask fewer pages or "
-		"fit more memory on that node",
-		node, (unsigned long long)have, (long long)c->want.number, str_get(&all));
+	change_reason(c,
+		      "node %u has %llu pages, expected %lld (now %s); the kernel moves a shortage "
+		      "of one node to another: see HugeTLB in the kernel log, and request fewer "
+		      "pages or fit more memory on that node",
+		      node, (unsigned long long)have, (long long)c->want.number, str_get(&all));
 	str_free(&all);
 	return 0;
 }
@@ -62,7 +61,9 @@ static int look_pages(const struct kind_ctx *ctx, struct change *c, struct err *
 const struct target_item pages_item = {
 	.kind = &kind_check, .look = look_pages, .fault = FAULT_MEMORY_PAGES_SHORT};
 
-/* One that sysfs does not show: of mode 0, or there is none of that name. */
+/*
+ * Judges a parameter that sysfs does not show: its mode is 0, or the module has no such parameter.
+ */
 static void judge_hidden(const struct kind_ctx *ctx, struct change *c)
 {
 	change_observe(c, "not shown");
@@ -88,7 +89,7 @@ static int look_param(const struct kind_ctx *ctx, struct change *c, struct err *
 
 	if (!root_exists(ctx->root, "/sys/module/%s", dir)) {
 		change_observe(c, "module not loaded");
-		change_reason(c, "the option holds once the module is loaded");
+		change_reason(c, "the option takes effect once the module is loaded");
 		c->fault = FAULT_KERNEL_MODULE_DIFFERS;
 		c->state = CHANGE_WAITS;
 		return 0;
@@ -127,10 +128,10 @@ static int look_unloaded(const struct kind_ctx *ctx, struct change *c, struct er
 	c->state = state <= MODULE_ABSENT ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (c->state == CHANGE_DIFFERS)
 		change_reason(c, state == MODULE_BUILTIN
-					 ? "the kernel has it built in; only initcall_blacklist= "
-					   "keeps that off"
-					 : "it was loaded before the blacklist was in force, or by "
-					   "name; see modprobe.d(5), blacklist");
+					 ? "the module is built into the kernel; only "
+					   "initcall_blacklist= disables it"
+					 : "the module was loaded before the blacklist was in "
+					   "force, or by name; see modprobe.d(5), blacklist");
 	return 0;
 }
 
@@ -152,9 +153,8 @@ static int look_driver_version(const struct kind_ctx *ctx, struct change *c, str
 	}
 	if (read_attr(ctx->root, &text, NULL, "/sys/module/%s/version", dir) < 0) {
 		change_observe(c, "no version");
-		change_reason(c,
-			      "this driver shows none: it is the kernel's own, not the vendor's; "
-			      "install the vendor's driver, or write require.kernel");
+		change_reason(c, "this driver shows no version, because it is the kernel's own; "
+				 "install the vendor's driver, or write require.kernel");
 		c->state = CHANGE_DIFFERS;
 		return 0;
 	}
@@ -168,7 +168,7 @@ static int look_driver_version(const struct kind_ctx *ctx, struct change *c, str
 const struct target_item driver_version_item = {
 	.kind = &kind_check, .look = look_driver_version, .fault = FAULT_KERNEL_MODULE_VERSION};
 
-/* The file that says what firmware runs on a function, by what it is. */
+/* Reads the firmware version of an RDMA or NVMe device. -ENOENT: the function has neither. */
 static int read_firmware(const struct kind_ctx *ctx, const char *addr, char **ret)
 {
 	static const char *const patterns[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The files of kubelet, systemd and tuned against the CPUs that the profile isolates. They are
- * others' to change, and a node works where they disagree, only slower: the section that emits
- * these looks lets them warn.
+ * Compares the files of kubelet, systemd and tuned with the CPUs that the profile isolates. The
+ * files belong to other programs, and a node whose files disagree still works, only slower, so the
+ * section that emits these looks reports a difference as a warning.
  */
 #include "base/mem.h"
 #include "base/str.h"
@@ -10,7 +10,7 @@
 #include "kinds/cpu_files.h"
 #include "kinds/isolation.h"
 
-/* What the profile wants, and how a reason calls that. */
+/* The CPUs that the profile isolates and keeps for the system, and its key as a reason names it. */
 struct wanted {
 	struct cpus isolated, kept;
 	char *profile; /* "isolate_cpus (/etc/railhead/profiles/sku.yaml:4)" */
@@ -35,7 +35,10 @@ static int find_wanted(const struct kind_ctx *ctx, const struct change *c, struc
 	return 0;
 }
 
-/* Those of a that are in b, or are not, as a list; "" if there are none. Caller frees. */
+/*
+ * The CPUs of a that are in b too (in), or are not in b, as a list; "" if there are none. Caller
+ * frees.
+ */
 static char *common(const struct cpus *a, const struct cpus *b, bool in)
 {
 	struct cpus out = *a, both = *a;
@@ -55,7 +58,10 @@ static int judge(struct change *c, const struct str *reason)
 
 /* --- kubelet --------------------------------------------------------------------------------- */
 
-/* kubelet hands CPUs out that are not reserved, and runs system pods nowhere else. */
+/*
+ * kubelet pins pods to CPUs outside reservedSystemCPUs, so these must be the CPUs that the profile
+ * keeps.
+ */
 static void judge_reserved(const struct kubelet *k, const struct wanted *w, struct str *reason)
 {
 	cleanup_free char *taken = NULL, *open = NULL, *kept = cpus_format(&w->kept);
@@ -63,13 +69,14 @@ static void judge_reserved(const struct kubelet *k, const struct wanted *w, stru
 
 	if (!k->reserved.text) {
 		str_addf(reason,
-			 "%s: no reservedSystemCPUs: kubelet chooses by number what stays for the "
-			 "system; write \"%s\", which %s keeps",
+			 "%s: no reservedSystemCPUs: kubelet chooses the CPUs of the system by "
+			 "number; write \"%s\", which %s keeps",
 			 k->file ?: k->policy.at, kept, w->profile);
 		return;
 	}
 	if (cpus_parse(k->reserved.text, &reserved) < 0) {
-		str_addf(reason, "%s: reservedSystemCPUs '%.80s' is no list of CPUs; write \"%s\"",
+		str_addf(reason,
+			 "%s: reservedSystemCPUs '%.80s' is not a list of CPUs; write \"%s\"",
 			 k->reserved.at, k->reserved.text, kept);
 		return;
 	}
@@ -90,7 +97,10 @@ static void judge_reserved(const struct kubelet *k, const struct wanted *w, stru
 		str_addf(reason, "; write \"%s\", or change the profile", kept);
 }
 
-/* Nothing balances isolated CPUs (isolcpus=): threads that are not pinned stay where they began. */
+/*
+ * The scheduler does not balance isolated CPUs (isolcpus=), so threads that are not pinned stay on
+ * the CPU where they started.
+ */
 static void judge_policies(const struct kubelet *k, struct str *reason)
 {
 	const char *file = k->file ?: k->reserved.at, *policy = k->policy.text ?: "none";
@@ -98,8 +108,8 @@ static void judge_policies(const struct kubelet *k, struct str *reason)
 	if (!streq(policy, "static")) {
 		str_begin_clause(reason);
 		str_addf(reason,
-			 "%s: cpuManagerPolicy is %.40s: pods are not pinned, and nothing balances "
-			 "isolated CPUs; write static",
+			 "%s: cpuManagerPolicy is %.40s: pods are not pinned, and the scheduler "
+			 "does not balance isolated CPUs; write static",
 			 k->policy.at ?: file, policy);
 	} else if (streq(k->topology.text ?: "none", "none")) {
 		str_begin_clause(reason);
@@ -150,15 +160,15 @@ static int look_systemd(const struct kind_ctx *ctx, struct change *c, struct err
 		return judge(c, &reason);
 	if (cpus_parse(said.text, &cpus) < 0) {
 		str_addf(&reason,
-			 "%s: CPUAffinity=%.80s is no list of CPUs, and systemd ignores it",
+			 "%s: CPUAffinity=%.80s is not a list of CPUs, and systemd ignores it",
 			 said.at, said.text);
 		return judge(c, &reason);
 	}
 	taken = common(&cpus, &w.isolated, true);
 	if (*taken)
 		str_addf(&reason,
-			 "%s: CPUAffinity= lets services run on CPUs %s, which %s isolates; leave "
-			 "them out there",
+			 "%s: CPUAffinity= lets services run on CPUs %s, which %s isolates; remove "
+			 "these CPUs",
 			 said.at, taken, w.profile);
 	return judge(c, &reason);
 }
@@ -179,8 +189,8 @@ static int look_tuned(const struct kind_ctx *ctx, struct change *c, struct err *
 		return judge(c, &reason);
 	list = cpus_format(&w.isolated);
 	if (cpus_parse(said.text, &cpus) < 0) {
-		str_addf(&reason, "%s: isolated_cores=%.80s is no list of CPUs; write %s", said.at,
-			 said.text, list);
+		str_addf(&reason, "%s: isolated_cores=%.80s is not a list of CPUs; write %s",
+			 said.at, said.text, list);
 		return judge(c, &reason);
 	}
 	more = common(&cpus, &w.isolated, false);
@@ -188,7 +198,7 @@ static int look_tuned(const struct kind_ctx *ctx, struct change *c, struct err *
 	if (*more || *less)
 		str_addf(&reason,
 			 "%s: isolated_cores=%s, and %s isolates %s; write the same list there, or "
-			 "take another profile of tuned",
+			 "use another profile of tuned",
 			 said.at, said.text, w.profile, list);
 	return judge(c, &reason);
 }

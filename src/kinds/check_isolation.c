@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel of this boot made of isolcpus= and nohz_full=, by what it shows itself: an
- * argument that has arrived is still dropped where the kernel rejects its list or was built without
- * it (kernel/sched/isolation.c). Unbound workqueues keep off the CPUs of either argument
- * (workqueue_init_early() in kernel/workqueue.c), until somebody writes their mask.
+ * Checks how the kernel of this boot applied isolcpus= and nohz_full=, by its files in sysfs. The
+ * command line is no proof, because the kernel drops an argument if it rejects the list or was
+ * built without the feature (kernel/sched/isolation.c). Unbound workqueues stay off the CPUs of
+ * either argument (workqueue_init_early() in kernel/workqueue.c), until a program writes their
+ * mask.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,7 +27,10 @@ static int find_wanted(const struct kind_ctx *ctx, const struct change *c, struc
 	return r < 0 ? err_wrap(err, "isolate_cpus") : 0;
 }
 
-/* Cpusets may isolate more, while the node works. */
+/*
+ * Whether all of the first CPUs are among the second, because cpusets may isolate more CPUs while
+ * the node works.
+ */
 static bool cpus_within(const struct cpus *cpus, const struct cpus *in)
 {
 	struct cpus rest = *cpus;
@@ -53,7 +57,9 @@ static int not_shown(struct change *c, const char *why)
 	return 0;
 }
 
-/* "(null)" of a kernel that was given no nohz_full= is no list, and so none. */
+/*
+ * A kernel that was given no nohz_full= shows "(null)", which is not a list and counts as no CPUs.
+ */
 static int look_list(const struct kind_ctx *ctx, struct change *c, const char *file,
 		     const char *absent, const char *remedy, struct err *err)
 {
@@ -80,8 +86,8 @@ static int look_list(const struct kind_ctx *ctx, struct change *c, const char *f
 static int look_domains(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	return look_list(ctx, c, "isolated", "this kernel does not show which CPUs are isolated",
-			 "the kernel was given isolcpus= and isolates others: see 'Housekeeping' "
-			 "in the kernel log of this boot",
+			 "the kernel was given isolcpus= but isolates other CPUs: see "
+			 "'Housekeeping' in the kernel log of this boot",
 			 err);
 }
 
@@ -90,8 +96,8 @@ static int look_ticks(const struct kind_ctx *ctx, struct change *c, struct err *
 	return look_list(ctx, c, "nohz_full",
 			 "this kernel was built without CONFIG_NO_HZ_FULL and ignores nohz_full=: "
 			 "the tick and RCU's callbacks stay on the isolated CPUs",
-			 "the kernel was given nohz_full= and has others: see 'Housekeeping' and "
-			 "'NO_HZ' in the kernel log of this boot",
+			 "the kernel was given nohz_full= but uses other CPUs: see 'Housekeeping' "
+			 "and 'NO_HZ' in the kernel log of this boot",
 			 err);
 }
 
@@ -109,14 +115,14 @@ static int look_workqueues(const struct kind_ctx *ctx, struct change *c, struct 
 	if (r < 0)
 		return r;
 	if (cpus_parse_mask(text, &have) < 0)
-		return err_set(err, -EINVAL, WORKQUEUES ": '%.80s' is no mask of CPUs", text);
+		return err_set(err, -EINVAL, WORKQUEUES ": '%.80s' is not a mask of CPUs", text);
 	observe(c, &have);
 	others = have;
 	cpus_remove_all(&others, &wanted);
 	c->state = cpus_within(&have, &others) ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (c->state == CHANGE_DIFFERS)
 		change_reason(c, "kernel work of any program may run on isolated CPUs; look for "
-				 "what writes " WORKQUEUES);
+				 "the program that writes " WORKQUEUES);
 	return 0;
 }
 

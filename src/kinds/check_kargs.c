@@ -6,7 +6,7 @@
 #include "kinds/checks.h"
 
 #define ARRIVED "on the command line"
-#define TAKEN "menu entries take them"
+#define TAKEN "menu entries use them"
 
 static int look_arrived(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
@@ -38,9 +38,9 @@ static int look_entries(const struct kind_ctx *ctx, struct change *c, struct err
 		return r;
 	c->state = part.entry_lacks_kargs ? CHANGE_DIFFERS : CHANGE_SAME;
 	change_observe(c, "%s",
-		       part.entry_lacks_kargs	    ? "an entry does not"
+		       part.entry_lacks_kargs	    ? "an entry lacks them"
 		       : part.loader == LOADER_GRUB ? TAKEN
-						    : "not GRUB's business");
+						    : "the loader is not GRUB");
 	if (part.entry_lacks_kargs)
 		change_reason(c, "%s", part.loader_why);
 	return bootpart_close(&part, err);

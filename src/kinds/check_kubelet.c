@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kubelet's memory manager has written down of huge pages. With the policy Static it
- * compares that with the machine at its start, and ends itself where they differ
+ * Checks the huge pages that the kubelet's memory manager has recorded. With the policy Static, the
+ * kubelet compares its record with the machine when it starts, and exits if they differ
  * (validateState() of pkg/kubelet/cm/memorymanager/policy_static.go: "the expected machine state is
- * different from the real one"): so a profile that makes other pages than the last one keeps the
- * kubelet of every node that ran before from starting.
+ * different from the real one"). A profile with other pages than the last profile therefore keeps
+ * the kubelet from starting on every node where the kubelet ran before.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -15,7 +15,7 @@
 #include "kinds/checks.h"
 #include "sys/read.h"
 
-/* The bytes of a resource on a NUMA node; one that is not there has none. */
+/* The bytes of a resource on a NUMA node; 0 if the resource is not recorded. */
 static uint64_t recorded(const json_t *machine, const struct part *part)
 {
 	cleanup_free char *node = xasprintf("%u", part->index);
@@ -40,7 +40,7 @@ static void compare(struct change *c, const json_t *machine)
 			       part->name, part->index);
 		change_reason(c,
 			      "the kubelet's memory manager has recorded %lluM of %s on NUMA node "
-			      "%u, and the profile makes %lluM: the kubelet will not start (\"the "
+			      "%u, but the profile makes %lluM: the kubelet will not start (\"the "
 			      "expected machine state is different from the real one\"); drain the "
 			      "node, stop the kubelet and remove " KUBELET_STATE,
 			      (unsigned long long)(have >> 20), part->name, part->index,
@@ -56,7 +56,7 @@ static int look_kubelet(const struct kind_ctx *ctx, struct change *c, struct err
 	json_t *state;
 	int r = read_text(ctx->root, &text, err, KUBELET_STATE);
 
-	if (r == -ENOENT) { /* it was removed since: the kubelet writes another one */
+	if (r == -ENOENT) { /* removed meanwhile: the kubelet writes a new file */
 		change_observe(c, "no state");
 		c->state = CHANGE_SAME;
 		return 0;
@@ -67,8 +67,8 @@ static int look_kubelet(const struct kind_ctx *ctx, struct change *c, struct err
 	if (!json_is_object(state)) {
 		json_decref(state);
 		return err_set(err, -EBADMSG,
-			       KUBELET_STATE " is no JSON object, and the kubelet will not start "
-					     "with it; drain the node and remove it");
+			       KUBELET_STATE " is not a JSON object, and the kubelet will not "
+					     "start with it; drain the node and remove it");
 	}
 	policy = json_string_value(json_object_get(state, "policyName"));
 	if (policy && streq(policy, "Static")) {

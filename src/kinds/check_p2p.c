@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The way between a NIC and its GPU, as pairs.p2p wants it: ACS of the bridges on it, ATS of the
- * NIC. docs/p2p.md has the rules and their sources. Registers are read, and never written.
+ * Checks pairs.p2p: ACS of the bridges between a NIC and its GPU, and ATS of the NIC. docs/p2p.md
+ * has the rules and their sources. Registers are read, and never written.
  */
 #include <pci/pci.h>
 #include <string.h>
@@ -14,7 +14,9 @@
 #include "kinds/pci.h"
 #include "node/p2p.h"
 
-/* Bits of the control register, from the last digit of pci=config_acs= on (kernel-parameters.txt).
+/*
+ * Bits of the control register, in the order of pci=config_acs= from its last digit
+ * (kernel-parameters.txt).
  */
 static const char *const bit_names[] = {
 	"source validation",	 "translation blocking", "request redirect",
@@ -28,16 +30,16 @@ struct wanted {
 	const char *nic, *gpu;
 	const char *mover; /* of the NIC's data: the NIC or its Data Direct function; "": unknown */
 	struct p2p_way way;
-	struct acs_ports own; /* isolated: above a NIC whose data does not go there */
+	struct acs_ports own; /* isolated: ports above a NIC that does not move its own data */
 };
 
-/* All traffic is let go straight, and no IOMMU need check any. */
+/* Whether all traffic goes straight, without a check by an IOMMU. */
 static bool straight_alone(const struct wanted *w)
 {
 	return w->wish == P2P_WISH_DIRECT && !w->way.data_direct;
 }
 
-/* Data alone is let go straight, from and to the Data Direct function. */
+/* Whether only data from and to the Data Direct function goes straight. */
 static bool straight_data(const struct wanted *w)
 {
 	return w->wish == P2P_WISH_DIRECT && w->way.data_direct;
@@ -58,7 +60,7 @@ static struct wanted wanted_of(const struct change *c, size_t part)
 	return w;
 }
 
-/* The section adds its own pair to each change. */
+/* The index of the change's own pair, because each change has the parts of all pairs. */
 static size_t part_of(const struct change *c)
 {
 	size_t i = 0;
@@ -68,7 +70,10 @@ static size_t part_of(const struct change *c)
 	return i;
 }
 
-/* What keeps a port from the wish: bits that are on, are off, can't be on. */
+/*
+ * The bits that keep a port from the wish: bits that must not be on, that must be on, and that the
+ * port lacks.
+ */
 struct lack {
 	uint16_t on, off, never;
 };
@@ -80,21 +85,25 @@ static struct lack lack_of(const struct wanted *w, const struct acs_port *p, boo
 	uint16_t off = w->wish == P2P_WISH_DIRECT ? p2p_off_for_direct(&w->way, p) : 0;
 	struct lack lack = {.on = p->does & off};
 
-	if (straight_alone(w) || p->role == ACS_SWITCH_UP) /* nothing turns round there */
+	if (straight_alone(w) || p->role == ACS_SWITCH_UP) /* no traffic turns round there */
 		return lack;
 	lack.off = (uint16_t)(p->needs & ~p->does & ~off);
 	if (w->wish != P2P_WISH_TRANSLATED || !of_nic)
 		return lack;
 	lack.on = p->does & PCI_ACS_CTRL_BLOCK;
-	/* Below the highest of them there is no GPU to send it to straight. */
+	/*
+	 * Only the highest port needs this bit: below it there is no GPU to send the data to
+	 * straight.
+	 */
 	if (p == w->way.nic.v[0] && !(p->does & PCI_ACS_CTRL_TRANS))
 		*(p->can & PCI_ACS_CAP_TRANS ? &lack.off : &lack.never) |= PCI_ACS_CTRL_TRANS;
 	return lack;
 }
 
 /*
- * Each bit is stated: what is left open gets the firmware's value, not the one that the kernel
- * sets by itself. Where traffic goes straight, the other bits of ACS keep nothing apart.
+ * Each bit is stated, because a bit that is left open gets the value of the firmware instead of the
+ * value that the kernel sets by default. Where traffic goes straight, the other bits of ACS isolate
+ * nothing.
  */
 static uint16_t control_for(const struct wanted *w, const struct acs_port *p, const struct lack *l)
 {
@@ -135,7 +144,9 @@ static bool has_port(const struct acs_ports *ports, const struct acs_port *port)
 	return false;
 }
 
-/* Whatever moves the data: a NIC that is isolated must not reach the GPU by itself either. */
+/*
+ * An isolated NIC must not reach the GPU itself, even if its Data Direct function moves the data.
+ */
 static int find_own(struct acs *acs, struct wanted *w, struct err *err)
 {
 	struct acs_ports all = {0};
@@ -205,14 +216,14 @@ static void add_clause(struct str *text, const struct acs_port *p, const char *a
 	str_addf(text, " %s", how);
 }
 
-/* What isolates nothing by its make; NULL: it is none of those. */
+/* Why the hardware of a port isolates nothing; NULL: there is no such reason. */
 static const char *unfit(const struct acs_port *p)
 {
 	if (p->state == ACS_MISSING && p->role != ACS_SWITCH_UP)
-		return "has no ACS capability: that is the hardware, unless a BIOS option 'ACS "
+		return "has no ACS capability: a limit of the hardware, unless a BIOS option 'ACS "
 		       "enable' hides it";
 	if (p->state == ACS_CONVENTIONAL)
-		return "leads to conventional PCI, where nothing is kept apart";
+		return "leads to conventional PCI, where nothing is isolated";
 	return NULL;
 }
 
@@ -220,20 +231,20 @@ static const char *unreadable(const struct acs_port *p)
 {
 	switch (p->state) {
 	case ACS_HEADER:
-		return "only 64 bytes of its config space can be read, and ACS is behind them: run "
-		       "it (or take the snapshot) as root";
+		return "only the first 64 bytes of its config space can be read, which do not "
+		       "include ACS: run railhead (or take the snapshot) as root";
 	case ACS_SHORT:
 		return "its extended config space, in which ACS is, can't be reached (ACPI table "
 		       "MCFG, or pci=nommconf)";
 	default:
-		return "its config space is not there to be read";
+		return "its config space cannot be read";
 	}
 }
 
 struct verdict {
-	struct str lacks;   /* sentences on what must be other */
-	struct str unknown; /* ... on what can't be read */
-	bool mends;	    /* an argument can set what is lacking */
+	struct str lacks;   /* sentences about settings that must change */
+	struct str unknown; /* sentences about registers that cannot be read */
+	bool mends;	    /* a kernel argument can set the bits that are wrong */
 };
 
 static void judge_port(const struct wanted *w, const struct leg *leg, const struct acs_port *p,
@@ -254,7 +265,7 @@ static void judge_port(const struct wanted *w, const struct leg *leg, const stru
 	}
 	add_clause(&v->lacks, p, leg->above, lack.on, "on");
 	add_clause(&v->lacks, p, leg->above, lack.off, "off");
-	add_clause(&v->lacks, p, leg->above, lack.never, "beyond it: that is the hardware");
+	add_clause(&v->lacks, p, leg->above, lack.never, "missing from the hardware");
 	v->mends |= lack.on || lack.off;
 }
 
@@ -263,7 +274,7 @@ static void judge_ports(const struct wanted *w, struct verdict *v)
 	static const char *const consequences[] = {
 		[P2P_WISH_DIRECT] = "goes through the root complex",
 		[P2P_WISH_TRANSLATED] = "is not both checked by the IOMMU and straight",
-		[P2P_WISH_ISOLATED] = "can pass the IOMMU by",
+		[P2P_WISH_ISOLATED] = "can bypass the IOMMU",
 	};
 	struct leg legs[LEGS];
 	size_t n = legs_of(w, legs);
@@ -276,26 +287,27 @@ static void judge_ports(const struct wanted *w, struct verdict *v)
 			 ": data between %s and %s goes by the NIC's Data Direct function %s, and "
 			 "%s",
 			 w->nic, w->gpu, w->mover,
-			 straight_data(w) ? "those bridges are to let that alone go straight"
+			 straight_data(w) ? "these bridges must let only this data go straight"
 					  : consequences[w->wish]);
 	else if (v->lacks.len)
 		str_addf(&v->lacks, ": traffic between %s and %s %s", w->nic, w->gpu,
 			 consequences[w->wish]);
 }
 
-/* Where no bridge is above it, as in a VM, nothing may keep it apart. */
+/* Judges the function too: if no bridge is above it, as in a VM, nothing may isolate it. */
 static void judge_function(const struct kind_ctx *ctx, const char *addr, struct verdict *v)
 {
 	const struct acs_port *fn = acs_port(ctx->acs, addr, NULL);
 
 	if (!fn || !p2p_readable(fn)) {
 		begin(&v->unknown, "; ");
-		str_addf(&v->unknown, "%s: %s", addr, fn ? unreadable(fn) : "libpci gave up on it");
+		str_addf(&v->unknown, "%s: %s", addr,
+			 fn ? unreadable(fn) : "libpci cannot read it");
 	} else if (fn->state == ACS_CONVENTIONAL) {
 		begin(&v->lacks, "; ");
 		str_addf(&v->lacks,
-			 "%s is conventional PCI, or a virtual machine shows it as that, "
-			 "and nothing keeps it apart",
+			 "%s is conventional PCI, or a virtual machine shows it so, and nothing "
+			 "isolates it",
 			 addr);
 	}
 }
@@ -310,7 +322,10 @@ static void judge_functions(const struct kind_ctx *ctx, const struct wanted *w, 
 		judge_function(ctx, w->nic, v);
 }
 
-/* As `rdma_topo check` asks: drivers of GPUs count a way as straight within one group alone. */
+/*
+ * As `rdma_topo check` does, because drivers of GPUs treat a path as straight only within one IOMMU
+ * group.
+ */
 static void judge_groups(const struct kind_ctx *ctx, const struct wanted *w, struct verdict *v)
 {
 	cleanup_free char *mover = NULL, *gpu = NULL, *why = NULL;
@@ -323,7 +338,7 @@ static void judge_groups(const struct kind_ctx *ctx, const struct wanted *w, str
 		return;
 	str_addf(&v->lacks,
 		 "the Data Direct function %s is in IOMMU group %s, and %s in %s: data goes "
-		 "straight within one group alone, and the kernel forms groups at boot; boot with "
+		 "straight only within one group, and the kernel forms groups at boot; boot with "
 		 "these bits set by pci=config_acs=, and not later (setpci)",
 		 w->mover, mover, w->gpu, gpu);
 }
@@ -347,13 +362,13 @@ static void judge_ats(const struct kind_ctx *ctx, const struct wanted *w, struct
 	if (nic->ats == ATS_NONE)
 		str_addf(&v->lacks,
 			 "%s has no ATS: switch it on in its firmware (ATS_ENABLED of mlxconfig), "
-			 "which takes a reboot",
+			 "which requires a reboot",
 			 w->nic);
 	else if (noats)
 		str_addf(&v->lacks, "ATS of %s is off: %s of this boot forbids it", w->nic, noats);
 	else
 		str_addf(&v->lacks,
-			 "ATS of %s is off: the kernel turns it on when an IOMMU that knows it "
+			 "ATS of %s is off: the kernel turns it on when an IOMMU that supports it "
 			 "serves the NIC (kernel_args.iommu)",
 			 w->nic);
 }
@@ -375,15 +390,17 @@ static void add_ports_to_argument(const struct wanted *w, bool bits, struct str 
 		}
 }
 
-/* The bits of Data Direct differ by port, and disable_acs_redir= has but one set of them. */
+/*
+ * The bits of Data Direct differ by port, and disable_acs_redir= sets the same bits on all ports.
+ */
 static bool can_be_set(const struct wanted *w, bool bits)
 {
 	return *w->mover && (bits || !w->way.data_direct);
 }
 
 /*
- * What must be written for all pairs of the section, since the kernel takes the last such argument
- * alone. *ret_first: the NIC of the first pair that needs it.
+ * The kernel argument for all pairs of the section, because the kernel uses only the last of
+ * several such arguments. *ret_first: the NIC of the first pair that needs the argument.
  */
 static char *argument_for_all(const struct kind_ctx *ctx, const struct change *c, bool bits,
 			      const char **ret_first)
@@ -404,7 +421,9 @@ static char *argument_for_all(const struct kind_ctx *ctx, const struct change *c
 	return p2p_argument(&arg, bits);
 }
 
-/* Whether the argument of this boot says all that arg does, of other ports as well perhaps. */
+/*
+ * Whether the argument of this boot has the bits of all ports of arg; it may have other ports too.
+ */
 static bool says_all(const char *present, const char *arg)
 {
 	size_t option = (size_t)(strrchr(arg, '=') + 1 - arg);
@@ -432,13 +451,14 @@ static void add_remedy(const struct kind_ctx *ctx, const struct change *c, const
 
 	if (!bits && straight_data(w)) {
 		str_addf(text,
-			 "; Linux %s has no pci=config_acs=, which sets them: take Linux 6.11",
+			 "; Linux %s has no pci=config_acs=, which sets them: use Linux 6.11 or "
+			 "later",
 			 ctx->node->kernel);
 		return;
 	}
 	if (!bits && !straight_alone(w)) {
 		if (present)
-			str_addf(text, "; %s of this boot takes it away", present);
+			str_addf(text, "; %s of this boot turns it off", present);
 		else
 			str_add(text, "; switch ACS on in the BIOS ('ACS control', 'ACS enable') "
 				      "and set kernel_args.iommu, by which the kernel sets it");
@@ -446,17 +466,16 @@ static void add_remedy(const struct kind_ctx *ctx, const struct change *c, const
 	}
 	arg = argument_for_all(ctx, c, bits, &first);
 	if (says_all(present, arg)) {
-		str_addf(
-			text,
-			"; this boot has %s, and the ports are not so: kernels from 6.11 on before "
-			"6.12.23, 6.13.11 and 6.14.2 take its first device alone and clear no bit "
-			"that the firmware set, or something has set the ports since (setpci)",
-			present);
+		str_addf(text,
+			 "; this boot has %s, but the ports differ: kernels from 6.11 on before "
+			 "6.12.23, 6.13.11 and 6.14.2 apply only its first device and clear no bit "
+			 "that the firmware set, or something has set the ports since (setpci)",
+			 present);
 		return;
 	}
 	if (c->on.node) { /* pairs.acs */
 		str_add(text, "; pairs.acs sets them by a kernel argument, which this boot lacks: "
-			      "kernel_args/next_boot says whether the next one has it");
+			      "kernel_args/next_boot shows whether the next boot has it");
 		return;
 	}
 	if (!streq(first, c->on.name)) {
@@ -466,13 +485,13 @@ static void add_remedy(const struct kind_ctx *ctx, const struct change *c, const
 		return;
 	}
 	str_addf(text,
-		 "; write kernel_args: {set: [\"%s\"]}, which takes a reboot, or set ACS in the "
+		 "; write kernel_args: {set: [\"%s\"]}, which requires a reboot, or set ACS in the "
 		 "BIOS ('ACS control', 'ACS enable')",
 		 arg);
 	if (present)
 		str_addf(text,
-			 "; this boot has %s: merge the two, since the kernel takes the last one "
-			 "alone",
+			 "; this boot has %s: merge the two, because the kernel uses only the last "
+			 "one",
 			 present);
 }
 
@@ -513,30 +532,35 @@ static bool tell_of_no_mover(struct change *c, const struct wanted *w)
 	change_observe(c, "unknown");
 	change_reason(
 		c,
-		"this node has Data Direct functions (15b3:2100), and the VPD of %s or of one "
-		"of them, which says whose they are, can't be read: run it as root",
+		"this node has Data Direct functions (15b3:2100), but the VPD of %s or of one of "
+		"them, which assigns them to NICs, can't be read: run railhead as root",
 		w->nic);
 	c->state = CHANGE_DIFFERS;
 	return true;
 }
 
-/* rdma_topo rejects --virt there: data goes straight without the IOMMU, or not straight. */
+/*
+ * rdma_topo rejects --virt with Data Direct, because data goes straight without the IOMMU, or not
+ * straight.
+ */
 static bool tell_of_data_direct(struct change *c, const struct wanted *w)
 {
 	if (w->wish != P2P_WISH_TRANSLATED || !w->way.data_direct)
 		return false;
 	change_observe(c, "Data Direct");
-	change_reason(
-		c,
-		"data between %s and GPUs goes by its Data Direct function %s, for which no ACS "
-		"is known that is both checked by the IOMMU and straight; write p2p: direct or "
-		"isolated",
-		w->nic, w->mover);
+	change_reason(c,
+		      "data between %s and GPUs goes by its Data Direct function %s, for which no "
+		      "setting of ACS is known that is both checked by the IOMMU and straight; "
+		      "write p2p: direct or isolated",
+		      w->nic, w->mover);
 	c->state = CHANGE_UNSUPPORTED;
 	return true;
 }
 
-/* Nothing checks then, whatever the ports are told, and with an IOMMU the kernel tells them. */
+/*
+ * Without an IOMMU nothing checks the traffic, whatever the bits of the ports are. With an IOMMU,
+ * the kernel sets the bits.
+ */
 static bool tell_of_no_iommu(const struct kind_ctx *ctx, struct change *c, const struct wanted *w)
 {
 	const char *const functions[] = {w->mover, w->gpu};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How large a packet a function may send, and what on its way to the root keeps it from more. */
+/*
+ * Checks the largest packet that a function may send, and finds the device on its way to the root
+ * that limits the packet.
+ */
 #include <pci/pci.h>
 
 #include "base/str.h"
@@ -14,7 +17,10 @@ static unsigned int payload_limit(const struct pci_express *x)
 	return SMALLEST << (pci_express_long(x, PCI_EXP_DEVCAP) & PCI_EXP_DEVCAP_PAYLOAD);
 }
 
-/* The first on the way to the root that is capable of less than wanted; its limit, or 0. */
+/*
+ * Finds the first device on the way to the root that is capable of less than want. Returns its
+ * limit, or 0.
+ */
 static unsigned int find_limit(const struct kind_ctx *ctx, const char *addr,
 			       const struct pci_express *own, unsigned int want, char **ret)
 {
@@ -52,11 +58,11 @@ static int look_payload(const struct kind_ctx *ctx, struct change *c, struct err
 		return 0;
 	limit = find_limit(ctx, addr, &x, want, &at);
 	if (limit)
-		change_reason(c, "%s is capable of %u at most: that is the hardware; ask for %u",
+		change_reason(c, "%s is capable of at most %u, a limit of the hardware; write %u",
 			      at, limit, limit);
 	else
-		change_reason(c, "all on the way to the root are capable of it, and the kernel "
-				 "left what the firmware had set: name pci=pcie_bus_safe (or "
+		change_reason(c, "all devices on the way to the root are capable of it, but the "
+				 "kernel kept the firmware's value: name pci=pcie_bus_safe (or "
 				 "pci=pcie_bus_perf, which lowers read requests) in "
 				 "kernel_args.set, or set Max Payload Size in the BIOS");
 	return 0;

@@ -25,7 +25,7 @@ struct identity {
 /* The files of a pattern. */
 struct matched {
 	char *pattern;
-	bool own_ports;		   /* as a rival has it */
+	bool own_ports;		   /* as in struct rival */
 	VEC(struct identity) list; /* sorted */
 };
 
@@ -64,7 +64,7 @@ void claims_forget(void)
 	all_matched = NULL;
 }
 
-/* Whether a file below .../net/NETDEV is that of a VF's or SF's representor. */
+/* Whether a file below .../net/NETDEV belongs to the representor of a VF or SF. */
 static bool is_representors(const struct root *root, const char *path)
 {
 	const char *net = strstr(path, "/net/");
@@ -124,13 +124,13 @@ static int match(const struct root *root, const struct rival *rival, const struc
 
 struct contender {
 	const struct rival *rival;
-	const struct matched *files; /* NULL where names decide */
+	const struct matched *files; /* NULL: the names of files are compared */
 };
 
 /* In the order of the rivals. */
 struct contenders {
 	VEC(struct contender) list;
-	bool by_identity; /* of some of them */
+	bool by_identity; /* for some of the contenders */
 };
 
 static int find_contenders(const struct root *root, const struct rivals *rivals,
@@ -158,7 +158,7 @@ static bool has(const struct contender *c, const char *path, const struct identi
 					   sizeof(*c->files->list.v), by_identity);
 }
 
-/* The first of them that the file is of, too. */
+/* The first rival that the file also belongs to; or NULL. */
 static const struct rival *contender_for(const struct root *root, const struct contenders *all,
 					 const char *path)
 {
@@ -175,7 +175,7 @@ static const struct rival *contender_for(const struct root *root, const struct c
 
 /* --- notes ---------------------------------------------------------------------------------- */
 
-/* Rivals that have, or set, some of the files. */
+/* Rivals that own some of the files, or set them to the same value. */
 struct crowd {
 	size_t files;
 	VEC(const struct rival *) list;

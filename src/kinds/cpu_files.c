@@ -36,7 +36,10 @@ void kubelet_free(struct kubelet *k)
 
 /* --- lines "key=value" ---------------------------------------------------------------------- */
 
-/* Of one line; NULL: it is no such line. A part of line, without blanks around. */
+/*
+ * The value of the key in a line, without blanks around it, as a part of line. NULL: the line does
+ * not set the key.
+ */
 static char *value_of(char *line, const char *key)
 {
 	char *text = line + strspn(line, " \t"), *value;
@@ -140,7 +143,10 @@ bool tuned_isolated(const struct root *root, struct said *ret)
 
 /* --- kubelet --------------------------------------------------------------------------------- */
 
-/* Configuration, the earlier first; other files there are of other kinds. */
+/*
+ * Configuration files, in the order in which later files override earlier ones. The directories
+ * have files of other kinds, too.
+ */
 static const char *const kubelet_configs[] = {
 	"/var/lib/kubelet/config.yaml",
 	"/etc/kubernetes/kubelet.conf", /* of OpenShift; kubeadm has a kubeconfig there */
@@ -151,7 +157,7 @@ static const char *const kubelet_configs[] = {
 	"/etc/kubernetes/kubelet/config.json.d/*.conf",
 };
 
-/* Where units of kubelet get flags from. */
+/* The files from which the units of kubelet get flags. */
 static const char *const kubelet_flags[] = {
 	"/usr/lib/systemd/system/kubelet.service",
 	"/etc/systemd/system/kubelet.service",
@@ -180,7 +186,7 @@ static void note_fault(struct kubelet *k, const struct diags *diags, const char 
 	k->fault = take_ptr(text);
 }
 
-/* Directories have files of other kinds, too; that one path is kubelet's own. */
+/* The directories have files of other kinds, too; only the first path always belongs to kubelet. */
 static bool is_for_kubelet(const char *file, const char *text)
 {
 	return streq(file, kubelet_configs[0]) || strstr(text, "KubeletConfiguration");
@@ -207,7 +213,9 @@ static void read_config(const struct root *root, const char *file, struct kubele
 	diags_free(&diags);
 }
 
-/* "--reserved-cpus=0-3" or "--reserved-cpus 0-3", in quotes or not; no comment. */
+/*
+ * Takes "--reserved-cpus=0-3" or "--reserved-cpus 0-3", with or without quotes; ignores comments.
+ */
 static void take_flag(const char *file, unsigned int line, const char *text, const char *flag,
 		      struct said *ret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * DCB of a PF's netdev: who is asked what, who decides (DCBX), and what a refusal means. Facts:
- * net/dcb/dcbnl.c, drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c,
+ * DCB of a PF's netdev: the questions, the side that decides (DCBX), and the meanings of errors.
+ * Facts: net/dcb/dcbnl.c, drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c,
  * drivers/net/ethernet/intel/ice/ice_dcb_nl.c, drivers/net/ethernet/broadcom/bnxt/bnxt_dcb.c.
  */
 #include "kinds/dcb.h"
@@ -41,7 +41,7 @@ static int pause_question(const void *arg, struct netlink_answer *ret, struct er
 				    ret, err);
 }
 
-/* Who does not say is taken not to pause: then PFC is set, and whether it is there is seen. */
+/* If the driver does not report pause, assume it is off: PFC is then set and read back. */
 static int ask_pause(unsigned int ifindex, bool apart, struct dcb_pause *ret, struct err *err)
 {
 	struct netlink_answer got cleanup_answer = {0};
@@ -94,27 +94,27 @@ enum { ANY_GROUP = -1 };
 struct meaning {
 	const char *driver; /* NULL: any */
 	int code;
-	int group;  /* of what is refused; or ANY_GROUP */
-	int really; /* the errno that is meant; 0: the same */
+	int group;  /* of the rejected setting; or ANY_GROUP */
+	int really; /* the errno to report instead; 0: the same */
 	const char *text;
 };
 
 static const struct meaning meanings[] = {
 	{"bnxt_en", -ENOMEM, DCB_DSCP, -EOPNOTSUPP,
-	 "this is its ENOTSUPP (-524), of which one byte arrives: the adapter's firmware maps no "
-	 "DSCPs; write trust: pcp and leave dscp_map out"},
+	 "the driver returned ENOTSUPP (-524), of which one byte arrives: the adapter's firmware "
+	 "does not map DSCPs; write trust: pcp and leave dscp_map out"},
 	{"bnxt_en", -EINVAL, ANY_GROUP, 0,
-	 "it takes this in the host's DCBX mode only, and with its own firmware agents off "
+	 "it accepts this only in the host's DCBX mode and with its own firmware agents off "
 	 "(niccli, options dcbx_mode and lldp_nearest_bridge; then a cold boot)"},
 	{"ice", -EINVAL, ANY_GROUP, 0,
-	 "it takes this only while its firmware's LLDP agent is off (ethtool --set-priv-flags "
+	 "it accepts this only while its firmware's LLDP agent is off (ethtool --set-priv-flags "
 	 "NETDEV fw-lldp-agent off) and the port is in no bond"},
 	{"mlx5_core", -EOPNOTSUPP, DCB_DSCP, 0,
 	 "this function does not manage its port (multi-host, or privileges that the firmware "
-	 "keeps from the host): leave trust and dscp_map to who does"},
+	 "keeps from the host): leave trust and dscp_map out of the profile"},
 	{NULL, -EINVAL, DCB_ETS, 0,
-	 "shares of the classes that are ets must sum up to 100%, those that the profile does not "
-	 "name included, and the driver must have so many classes"},
+	 "the shares of all ets classes, including those that the profile does not name, must sum "
+	 "up to 100%, and the driver must have that many classes"},
 	{NULL, -EINVAL, DCB_BUFFER, 0,
 	 "together the buffers are larger than the port's, or a priority's buffer is too small"},
 	{NULL, -EPERM, ANY_GROUP, 0, "CAP_NET_ADMIN is required"},
@@ -140,7 +140,7 @@ static int explain(int r, const struct dcb_port *port, const struct change *c, s
 			port->driver, c->on.key, c->desired);
 }
 
-/* Programs of vendors whose drivers leave DCB to them. */
+/* Names the vendor's own program where the driver leaves DCB to that program. */
 static int no_dcb(const struct dcb_port *port, struct err *err)
 {
 	if (streq(port->driver, "ionic"))
@@ -156,7 +156,7 @@ static int no_dcb(const struct dcb_port *port, struct err *err)
 		       port->addr, *port->driver ? port->driver : "(none)");
 }
 
-/* A driver without one of these leaves it out of its answer; the rest every driver has. */
+/* A driver leaves a group that it lacks out of its answer. Every driver has the other groups. */
 static int want_offered(const struct dcb_port *port, const struct change *c, struct err *err)
 {
 	static const char *const what[] = {[DCB_PFC] = "priority flow control",
@@ -186,8 +186,10 @@ static void make_dcbx(struct dcb_info *info, const struct change *c)
 	info->dcbx = HOST_BY_IEEE;
 }
 
-/* A driver that has no such mode has nobody beside the host. One that speaks the older CEE (ixgbe,
- * by default) refuses what IEEE says. */
+/*
+ * If the driver has no DCBX mode, only the host decides. A driver in the older mode, CEE (the
+ * default of ixgbe), rejects settings by IEEE.
+ */
 static void show_dcbx(const struct dcb_port *port, const struct change *c, struct str *ret)
 {
 	uint8_t mode = port->info->dcbx;
@@ -214,8 +216,8 @@ static int send_dcbx(const struct dcb_port *port, const struct change *c, struct
 	if (r == -EPERM)
 		return err_set(err, r,
 			       "%s (%s): the driver %s leaves DCB to its firmware's DCBX or LLDP "
-			       "agent, whose word would undo the host's; turn it off in the "
-			       "firmware's settings (mlx5: LLDP_NB_DCBX_P1; bnxt: niccli, "
+			       "agent, which would override the host's settings; turn it off in "
+			       "the firmware's settings (mlx5: LLDP_NB_DCBX_P1; bnxt: niccli, "
 			       "lldp_nearest_bridge and dcbx_mode) and cold-boot",
 			       port->addr, port->dev.name, port->driver);
 	return r < 0 ? err_wrap(err, "%s (%s): DCBX mode of the host", port->addr, port->dev.name)
@@ -308,7 +310,7 @@ int dcb_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	return look_cached(ctx, c, &port, err);
 }
 
-/* In a worker, which may ask without a deadline of its own. */
+/* Runs in a worker, which has its own deadline, so the question needs none. */
 static int ask_now(struct dcb_port *port, const struct change *c, struct dcb_info *info,
 		   struct err *err)
 {
@@ -324,7 +326,9 @@ static int ask_now(struct dcb_port *port, const struct change *c, struct dcb_inf
 	return want_offered(port, c, err);
 }
 
-/* A driver without the function for it takes the order without a word. */
+/*
+ * Reads the setting back, because the kernel accepts a setting that the driver has no function for.
+ */
 static int see(struct dcb_port *port, const struct change *c, const char *desired,
 	       const char *before, struct err *err)
 {
@@ -338,9 +342,8 @@ static int see(struct dcb_port *port, const struct change *c, const char *desire
 	if (streq(after, desired) || !streq(after, before))
 		return 0;
 	return err_set(err, -EOPNOTSUPP,
-		       "%s (%s): the driver %s took %s %s without a word and left it at %s: it has "
-		       "no function for it; leave qos.SET.%s out, or name it in "
-		       "qos.SET.optional",
+		       "%s (%s): driver %s accepted %s %s but kept %s, because it has no function "
+		       "for this key; leave qos.SET.%s out, or name it in qos.SET.optional",
 		       port->addr, port->dev.name, port->driver, c->on.key, desired, before,
 		       c->on.key);
 }
@@ -355,7 +358,7 @@ static int set_here(struct dcb_port *port, const struct change *c, struct err *e
 	if (r < 0)
 		return r;
 	before = show(port, c);
-	if (streq(before, desired)) /* another change has done it along */
+	if (streq(before, desired)) /* another change has set it too */
 		return 0;
 	r = item->send(port, c, err);
 	if (r < 0)
@@ -377,8 +380,10 @@ int dcb_set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 /* --- a program that has its own word ------------------------------------------------------ */
 
-/* lldpad(8), by its pid file and by its unit's control group; lldpd is another program, and harms
- * nothing. */
+/*
+ * Finds lldpad(8) by its pid file or by its unit's control group. lldpd is a different program,
+ * which does no harm.
+ */
 static bool lldpad_runs(const struct root *root)
 {
 	cleanup_free char *pid = NULL, *comm = NULL;
@@ -401,14 +406,15 @@ static int look_lldpad(const struct kind_ctx *ctx, struct change *c, struct err 
 	return 0;
 }
 
-/* A sentence is all there is. */
+/* railhead does not stop lldpad; the set only reports it. */
 static int set_lldpad(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	(void)ctx;
 	(void)c;
-	return err_set(err, -EBUSY,
-		       "lldpad runs, and where it has DCB on it undoes what qos sets: systemctl "
-		       "disable --now lldpad, or keep it off these ports");
+	return err_set(
+		err, -EBUSY,
+		"lldpad runs and overrides the settings of qos on each port where its DCB is on: "
+		"run `systemctl disable --now lldpad`, or exclude these ports from lldpad");
 }
 
 static char *absent(const struct change *c)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * DSCPs to priorities, and whether they count at all. A driver with dcbnl_setapptrust() is told
- * whom to trust; of all others (mlx5, ice, bnxt) trust is the presence of DSCP entries in the
- * APP table: the first that is added turns it on, the last that is deleted off.
+ * The priorities of DSCPs, and whether the port trusts DSCPs at all. A driver with
+ * dcbnl_setapptrust() has a table of trust. For all other drivers (mlx5, ice, bnxt), trust is the
+ * presence of DSCP entries in the APP table: adding the first entry turns trust on, deleting the
+ * last entry turns it off.
  *
- * An entry of a DSCP that the profile does not name stays: mlx5 shows all 64 once its firmware
- * trusts them. One that maps a named DSCP elsewhere goes.
+ * Entries of DSCPs that the profile does not name stay, because mlx5 shows all 64 once its firmware
+ * trusts DSCPs. An entry that maps a named DSCP to a different priority is deleted.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,8 +14,10 @@
 #include "kinds/dcb.h"
 #include "sys/machine.h"
 
-/* Whose ieee_setapp() replaces what a DSCP had. For all others it must be deleted before: ice
- * refuses a second entry, bnxt keeps both. */
+/*
+ * Drivers whose ieee_setapp() replaces the entry of a DSCP. For all other drivers the old entry
+ * must be deleted first: ice rejects a second entry, bnxt keeps both.
+ */
 static const char *const replaces[] = {"mlx5_core"};
 
 enum { ANY = -1 };
@@ -25,8 +28,8 @@ static bool is_dscp(const struct dcb_app *app)
 }
 
 /*
- * Deletes the entries of one protocol of a selector, or of ANY: each with the priority that the
- * entry has, since the driver knows no other way (ENOENT).
+ * Deletes the entries of a selector for one protocol, or for ANY. Each deletion names the entry's
+ * priority, because the driver finds no entry otherwise (ENOENT).
  */
 static int drop(const struct dcb_port *port, uint8_t selector, int protocol, struct err *err)
 {
@@ -41,7 +44,7 @@ static int drop(const struct dcb_port *port, uint8_t selector, int protocol, str
 	return r;
 }
 
-/* How many entries map that DSCP to priority, or to ANY. */
+/* The number of entries that map dscp to priority, or to ANY. */
 static unsigned int count(const struct dcb_info *info, unsigned int dscp, int priority)
 {
 	unsigned int n = 0;
@@ -80,10 +83,13 @@ static void show_trust(const struct dcb_port *port, const struct change *c, stru
 	str_add(ret, dcb_trust_words[trusts_dscp(port->info) ? DCB_TRUST_DSCP : DCB_TRUST_PCP]);
 }
 
-/* DSCP first, or not at all; the rest in its order, and nobody alone is nobody. */
+/*
+ * Sends the table of trust: DSCP first or left out, then the others in their order. An empty table
+ * becomes PCP.
+ */
 static int send_table(const struct dcb_port *port, bool dscp, struct err *err)
 {
-	uint8_t list[16]; /* there are seven selectors; the message has room for so many */
+	uint8_t list[16]; /* there are seven selectors; the message has room for 16 */
 	size_t n = 0;
 
 	if (dscp)
@@ -98,7 +104,7 @@ static int send_table(const struct dcb_port *port, bool dscp, struct err *err)
 
 static int send_trust(const struct dcb_port *port, const struct change *c, struct err *err)
 {
-	/* An entry that says what holds anyway is enough. */
+	/* One entry is enough; this entry maps DSCP 0 to priority 0, as without a map. */
 	static const struct dcb_app first = {.selector = IEEE_8021QAZ_APP_SEL_DSCP};
 	bool dscp = c->want.number == DCB_TRUST_DSCP;
 
@@ -211,7 +217,10 @@ static int add_entry(const struct dcb_port *port, const struct part *part, struc
 	return machine_dcb_app(port->dev.name, &app, true, err);
 }
 
-/* All of this DSCP: deleting one of two would take the mapping from the hardware with it. */
+/*
+ * Deletes all entries of the DSCP first, because deleting one of two would also remove the mapping
+ * from the hardware.
+ */
 static int remap(const struct dcb_port *port, const struct part *part, struct err *err)
 {
 	int r = driver_replaces(port)
@@ -221,8 +230,10 @@ static int remap(const struct dcb_port *port, const struct part *part, struct er
 	return r < 0 ? r : add_entry(port, part, err);
 }
 
-/* New ones first, so that the last entry is never deleted on the way: that would turn trust off
- * and on again. */
+/*
+ * Adds new entries before it remaps others, because deleting the last entry would turn trust off
+ * and on again.
+ */
 static int send_map(const struct dcb_port *port, const struct change *c, struct err *err)
 {
 	int r = 0;

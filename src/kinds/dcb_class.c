@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Priorities that pause, classes that share, buffers. All are read, changed and sent. */
+/*
+ * Priority flow control, transmission selection and buffers. Each structure is read, changed and
+ * sent.
+ */
 #include "kinds/dcb.h"
 #include "sys/machine.h"
 
@@ -25,9 +28,9 @@ static void show_pfc(const struct dcb_port *port, const struct change *c, struct
 }
 
 /*
- * igb obeys the rest only without autonegotiation, and with it takes the link down, whose coming
- * back turns pause on (igb_set_pauseparam()); ice refuses another autonegotiation here, and obeys
- * the rest (ice_set_pauseparam()).
+ * igb applies rx and tx only without autonegotiation; with autonegotiation it takes the link down,
+ * and pause is on when the link comes back (igb_set_pauseparam()). ice rejects a change of
+ * autonegotiation here, and applies rx and tx (ice_set_pauseparam()).
  */
 static int stop_pausing(const struct dcb_port *port, struct err *err)
 {
@@ -43,8 +46,9 @@ static int stop_pausing(const struct dcb_port *port, struct err *err)
 }
 
 /*
- * A port pauses all or single priorities: the first goes before the second comes. mlx5 takes the
- * port down and up for PFC, so what is equal is not sent (mlx5e_dcbnl_ieee_setpfc()).
+ * A port pauses either all priorities or single ones, so global pause is turned off before PFC is
+ * set. mlx5 takes the port down and up for PFC, so equal values are not sent
+ * (mlx5e_dcbnl_ieee_setpfc()).
  */
 static int send_pfc(const struct dcb_port *port, const struct change *c, struct err *err)
 {
@@ -64,7 +68,10 @@ const struct dcb_item dcb_pfc = {.sort = DCB_SORT,
 				 .show = show_pfc,
 				 .send = send_pfc};
 
-/* The delay of the standard is bits; mlx5 takes what is below 1000 for the cable's metres. */
+/*
+ * The delay of the standard is in bits; mlx5 takes a value below 1000 for the cable's length in
+ * metres.
+ */
 static void make_cable(struct dcb_info *info, const struct change *c)
 {
 	info->pfc.delay = (uint16_t)c->want.number;
@@ -156,7 +163,7 @@ const struct dcb_table dcb_ets_scheduling = {make_selection, show_selection};
 static void make_share(struct dcb_info *info, const struct part *part)
 {
 	info->ets.tc_tx_bw[part->index] = (uint8_t)part->want.number;
-	if (part->want.number) /* a share is of ETS */
+	if (part->want.number) /* only ETS has shares */
 		info->ets.tc_tsa[part->index] = IEEE_8021QAZ_TSA_ETS;
 }
 
@@ -172,8 +179,10 @@ static void show_share(const struct dcb_info *info, const struct part *part, str
 
 const struct dcb_table dcb_ets_bandwidth = {make_share, show_share};
 
-/* The shares that are named are all there are: drivers take 100% and nothing else. The classes of
- * the others, as bits; none if no share is named. */
+/*
+ * The classes without a named share, as bits; 0 if no share is named. These classes get no share,
+ * because the named shares must sum up to 100%: drivers reject any other sum.
+ */
 static unsigned int other_classes(const struct change *c)
 {
 	unsigned int others = (1u << IEEE_8021QAZ_MAX_TCS) - 1, all = others;
@@ -217,7 +226,7 @@ const struct dcb_item dcb_ets = {
 
 /* --- buffers ---------------------------------------------------------------------------------- */
 
-/* Adapters count in cells of at most so many bytes, and round down (mlx5: 128 or 144). */
+/* Adapters round buffers down to cells of at most this many bytes (mlx5: 128 or 144). */
 enum { CELL_MAX = 1024 };
 
 static void make_size(struct dcb_info *info, const struct part *part)

@@ -14,14 +14,14 @@
 
 /* --- the disks that carry the running system ------------------------------------------------- */
 
-/* Mount points of what the machine runs from, and of what it boots from. */
+/* Mount points of the file systems that the machine runs from, or boots from. */
 static const char *const system_dirs[] = {
 	"/",
 	"/usr",
 	"/boot",
 	"/boot/efi",
 	"/efi",
-	"/sysroot", /* of ostree: its / is made of that */
+	"/sysroot", /* of ostree, which makes / from it */
 	"/run/initramfs/live",
 	"/run/live/medium",
 };
@@ -71,7 +71,7 @@ static bool read_dev(const struct root *root, const char *name, dev_t *ret)
 	return true;
 }
 
-/* /dev/vda2, /dev/mapper/vg-root: its number, by the node of the device or by its name. */
+/* The number of /dev/vda2 or /dev/mapper/vg-root, by the device's node or by its name. */
 static bool find_source(const struct root *root, const char *source, dev_t *ret)
 {
 	struct stat st;
@@ -105,8 +105,8 @@ static void add_btrfs(const struct root *root, dev_t one, struct strv *ret)
 }
 
 /*
- * The disks below a mount. A file system without a device number of its own (btrfs, zfs, overlay,
- * nfs) may have a device all the same, as its source. False: it has one that sysfs does not know.
+ * The disks below a mount. A file system whose device number is not that of a block device (btrfs,
+ * zfs, overlay, nfs) may still have a device as its source. False: sysfs does not know the device.
  */
 static bool find_below(const struct root *root, const struct mounted *m, struct strv *ret)
 {
@@ -128,7 +128,7 @@ static void add_mount(const struct root *root, const struct mounted *m, struct c
 	if (!dir)
 		return;
 	if (!find_below(root, m, &disks) && !ret->unknown)
-		ret->unknown = xasprintf("which disks carry %s (%s of %s) can't be told", dir,
+		ret->unknown = xasprintf("cannot find the disks that carry %s (%s of %s)", dir,
 					 m->source, m->type);
 	for (size_t i = 0; i < disks.n; i++)
 		vec_push(&ret->list, ((struct carrier){xstrdup(disks.v[i]), dir}));
@@ -140,7 +140,7 @@ static void find_carriers(const struct root *root, struct carriers *ret)
 	char *rest, *line;
 
 	if (read_text(root, &text, NULL, "/proc/self/mountinfo") < 0) {
-		ret->unknown = xstrdup("which disks carry the system can't be told: "
+		ret->unknown = xstrdup("cannot find the disks that carry the system: "
 				       "/proc/self/mountinfo can't be read");
 		return;
 	}
@@ -170,7 +170,7 @@ static const char *carried_by(const struct carriers *c, const struct disk *disk)
 
 /* --- the disks of a function ---------------------------------------------------------------- */
 
-/* The last PCI address on the way to a disk is that of its function. */
+/* The last PCI address in the path of a disk is the address of its function. */
 static bool hangs_on(const char *link, const char *addr)
 {
 	size_t len = strlen(addr);
@@ -185,7 +185,10 @@ static bool hangs_on(const char *link, const char *addr)
 	return found;
 }
 
-/* "nvme0c1n1" is a path of "nvme0n1", where that is there. */
+/*
+ * The head of "nvme0c1n1" is "nvme0n1", if that disk exists; otherwise a disk is its own head.
+ * Caller frees.
+ */
 static char *head_of(const struct root *root, const char *name)
 {
 	unsigned int subsystem, controller, head;
@@ -198,7 +201,7 @@ static char *head_of(const struct root *root, const char *name)
 	return xstrdup(root_exists(root, "/sys/block/%s", found) ? found : name);
 }
 
-/* TYPE_ROM of scsi_proto.h; disks of other buses have no such file. */
+/* TYPE_ROM of scsi_proto.h is 5; disks of other buses lack this file. */
 static bool is_optical(const struct root *root, const char *name)
 {
 	cleanup_free char *type = NULL;
@@ -213,7 +216,7 @@ void disks_of(const struct root *root, const char *addr, struct disks *ret)
 	struct carriers carriers __attribute__((__cleanup__(carriers_free))) = {0};
 
 	*ret = (struct disks){0};
-	read_dir(root, &names, NULL, "/sys/block"); /* where no partition is */
+	read_dir(root, &names, NULL, "/sys/block"); /* without partitions */
 	for (size_t i = 0; i < names.n; i++) {
 		cleanup_free char *link = NULL;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Eswitch mode of a PF by devlink. A driver without an eswitch is in legacy mode by another
- * name. Facts: drivers/net/ethernet/mellanox/mlx5/core/eswitch_offloads.c and
+ * Eswitch mode of a PF by devlink. A PF whose driver has no eswitch is treated as in legacy mode.
+ * Facts: drivers/net/ethernet/mellanox/mlx5/core/eswitch_offloads.c and
  * drivers/net/ethernet/intel/ice/ice_eswitch.c, *_eswitch_mode_set().
  */
 #include <errno.h>
@@ -29,7 +29,7 @@ static int ask(const struct root *root, const char *pf, void **ret, struct err *
 
 	(void)root;
 	*ret = mode;
-	/* Of a function that does not manage the eswitch mlx5 says EPERM, also to root. */
+	/* mlx5 reports EPERM, even to root, for a function that does not manage the eswitch. */
 	if (r == -ENODEV || r == -EOPNOTSUPP || (r == -EPERM && geteuid() == 0))
 		return -ENODEV;
 	return r;
@@ -88,11 +88,11 @@ static int explain(int r, const char *pf, const char *mode, struct err *err)
 	} known[] = {
 		{-EBUSY, "the eswitch stays busy (a firmware reset, traffic rules, or another "
 			 "change of it); run railhead apply again when that is over"},
-		{-EPERM, "this function may not change it (of a Socket Direct card, or one whose "
-			 "eswitch another host manages); leave sriov.SET.mode out"},
+		{-EPERM, "this function may not change it (part of a Socket Direct card, or a "
+			 "function whose eswitch another host manages); leave sriov.SET.mode out"},
 		{-EOPNOTSUPP,
-		 "the driver rejects the mode in the present state (IPsec offload, active "
-		 "traps) or has no such mode; end that, or leave sriov.SET.mode out"},
+		 "the driver rejects the mode in the present state (IPsec offload, active traps) "
+		 "or has no such mode; change the state, or leave sriov.SET.mode out"},
 		{-EINVAL, "the driver rejects the mode; the kernel log says why"},
 	};
 
@@ -103,7 +103,7 @@ static int explain(int r, const char *pf, const char *mode, struct err *err)
 	return err_wrap(err, "eswitch mode %s of %s", mode, pf);
 }
 
-/* -EBUSY passes by itself, without an event: tried again until the worker's time is up. */
+/* -EBUSY ends without an event, so the set tries again until the worker's deadline. */
 static int change_mode(const struct kind_ctx *ctx, const struct change *c, const char *pf,
 		       struct err *err)
 {
@@ -161,7 +161,7 @@ static int set_without_vfs(const struct kind_ctx *ctx, struct change *c, struct 
 	return r < 0 ? r : change_mode(ctx, c, pf, err);
 }
 
-/* mlx5: the VFs are there, and none of them has a driver while the mode changes. */
+/* mlx5 needs the VFs, but none of them may have a driver while the mode changes. */
 static int set_with_vfs(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	cleanup_strv struct strv vfs = {0};

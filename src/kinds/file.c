@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Drop-ins that railhead owns whole, such as /run/modprobe.d/zz-railhead.conf. One that is to
- * be empty is to be absent.
+ * Drop-ins that railhead owns whole, such as /run/modprobe.d/zz-railhead.conf. If the desired text
+ * is empty, the drop-in must be absent.
  */
 #include <errno.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	return 0;
 }
 
-/* The rules hold for the VFs that come; those that are there get an event for them. */
+/* The rules apply to VFs that come later; existing VFs get an event. */
 static int reload_vf_rules(struct err *err)
 {
 	int r = machine_reload_udev(err);
@@ -36,7 +36,7 @@ static int reload_vf_rules(struct err *err)
 	return r < 0 ? r : machine_trigger_udev("net", "device/physfn/uevent", err);
 }
 
-/* Files of systemd's own, which it reads once for all of them; see after(). */
+/* Whether systemd must read its unit files again, once for all of them: see after(). */
 static bool units_changed;
 
 #define IRQBALANCE "irqbalance.service"
@@ -46,7 +46,9 @@ static bool has_irqbalance(void)
 	return access("/usr/sbin/irqbalance", X_OK) == 0 && machine_units_are_ours();
 }
 
-/* It asks about each vector once, when it sees it first. */
+/*
+ * Restarts irqbalance, because it asks about each vector only once, when it first sees the vector.
+ */
 static int restart_irqbalance(struct err *err)
 {
 	return has_irqbalance() ? machine_restart_unit_later(IRQBALANCE, err) : 0;
@@ -60,7 +62,10 @@ static int reload_irqbalance(struct err *err)
 	return r < 0 ? r : restart_irqbalance(err);
 }
 
-/* Who may have read its files before ours was there, and how it is told. */
+/*
+ * The programs that may have read their files before railhead wrote its own, and how to make them
+ * read again.
+ */
 static const struct {
 	const char *path;
 	int (*reload)(struct err *err);
@@ -89,7 +94,10 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	return r;
 }
 
-/* In the initramfs nobody is told: the real root's systemd reads them when it starts. */
+/*
+ * No program is notified in the initramfs, because systemd of the real root reads the files when it
+ * starts.
+ */
 static int after(const struct kind_ctx *ctx, struct err *err)
 {
 	bool due = units_changed && machine_units_are_ours();

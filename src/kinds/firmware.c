@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "sys/devlink.h"
 
-/* The adapter's own parameters by devlink: nothing to install. */
+/* Names the adapter's own parameters by devlink, because they need no extra program. */
 static void by_devlink(const char *pf, const char *count, const struct devlink_sriov *now,
 		       struct str *text)
 {
@@ -59,7 +59,8 @@ int firmware_lacks_vfs(const struct kind_ctx *ctx, const char *pf, const char *w
 	if (!possible)
 		return err_set(err, -EOPNOTSUPP,
 			       "the PF offers no SR-IOV; have its firmware offer it: %s", text.s);
-	return err_set(err, -ERANGE,
-		       "%s VFs asked, %u possible; ask fewer, or have the firmware offer more: %s",
-		       wanted, possible, text.s);
+	return err_set(
+		err, -ERANGE,
+		"%s VFs requested, %u possible; request fewer, or let the firmware offer more: %s",
+		wanted, possible, text.s);
 }

@@ -64,7 +64,7 @@ int function_or_vf(const struct root *root, const char *pf, int vf, char **ret, 
 }
 
 /*
- * Not read from sriov_numvfs: that file's show() takes the device lock, and a look must not
+ * Counts links instead of reading sriov_numvfs, whose show() takes the device lock: a look must not
  * hang behind a writer that is stuck.
  */
 int function_count_vfs(const struct root *root, const char *pf, unsigned int *ret, struct err *err)
@@ -130,9 +130,9 @@ int function_netdev(const struct root *root, const char *addr, struct netdev *re
 }
 
 /*
- * The directory, not what is in it: a netdev or RDMA device that was moved to the network
- * namespace of a container is seen there alone, and its directory stays, empty from here
- * (drivers/base/core.c, class_dir). Nothing is missing then, and it must be left alone.
+ * Checks for the directory, because a netdev or RDMA device that was moved to the network namespace
+ * of a container is visible only there, and its directory stays, empty from here
+ * (drivers/base/core.c, class_dir). Nothing is missing then, and the device must be left alone.
  */
 bool function_has(const struct root *root, const char *addr, const char *class)
 {
@@ -149,9 +149,9 @@ char *function_ibdev(const struct root *root, const char *addr)
 }
 
 /*
- * The time at which udev had done with a device is on the line I: of its file in the database.
- * The file alone proves nothing: since systemd 250 udev makes it before it renames a netdev, with
- * E:ID_RENAMING=1 (rename_netif() in src/udev/udev-event.c).
+ * udev writes the time at which it finished a device to the line I: of the device's file in the
+ * database. The file alone proves nothing: since systemd 250 udev creates it before it renames a
+ * netdev, with E:ID_RENAMING=1 (rename_netif() in src/udev/udev-event.c).
  */
 static bool is_initialized(const struct root *root, unsigned int ifindex)
 {
@@ -187,7 +187,7 @@ int function_wait_named(const struct root *root, const char *addr, uint64_t dead
 	if (uevent_wait(is_named, &fn, deadline))
 		return 0;
 	return err_set(err, -ETIMEDOUT,
-		       "udev has not named the netdev of %s in time; is systemd-udevd at work, and "
-		       "do its rules end?",
+		       "udev has not named the netdev of %s in time; is systemd-udevd running, and "
+		       "do its rules finish?",
 		       addr);
 }

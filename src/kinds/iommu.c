@@ -23,13 +23,13 @@ static char *why_none(const struct kind_ctx *ctx, const char *addr)
 	cleanup_strv struct strv groups = {0};
 
 	if (read_dir(ctx->root, &groups, NULL, "/sys/kernel/iommu_groups") == 0 && groups.n)
-		return xasprintf("the IOMMU is on, but not for %s: the firmware's DMAR or IVRS "
-				 "table leaves it out, or the kernel was told to "
-				 "(intel_iommu=igfx_off)",
-				 addr);
+		return xasprintf(
+			"the IOMMU is on, but not for %s: the firmware's DMAR or IVRS table leaves "
+			"it out, or a kernel argument excludes it (intel_iommu=igfx_off)",
+			addr);
 	if (off)
-		return xasprintf("the IOMMU is off: the kernel argument %s of this boot says so; "
-				 "set kernel_args.iommu to passthrough, lazy or strict",
+		return xasprintf("the kernel argument %s of this boot turns the IOMMU off; set "
+				 "kernel_args.iommu to passthrough, lazy or strict",
 				 off);
 	if (node_cpu_vendor(ctx->node) == CPU_INTEL &&
 	    !kargs_has(ctx->node->cmdline, "intel_iommu=on"))

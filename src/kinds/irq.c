@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which CPUs serve a function's interrupts: one vector on one CPU, round the CPUs that are allowed,
- * as drivers lay out their completion vectors. On a function, by its address in on.name; wanted are
- * CPUs or the word local_node. Isolated CPUs are never used, be they those of this boot or those of
- * on.node, the profile's isolate_cpus; NULL: none.
+ * The CPUs that serve a function's interrupts: one CPU for each vector, round the allowed CPUs, as
+ * drivers lay out their completion vectors. on.name is the function's address; the wanted value is
+ * a set of CPUs or the word local_node. Isolated CPUs are never used: neither the isolated CPUs of
+ * this boot nor those of on.node, the profile's isolate_cpus (NULL: none).
  *
- * A vector that is on an allowed CPU already stays there, unless too many are: what a driver or a
- * run before this one has spread is not moved. Judged is smp_affinity_list, what is asked of the
- * kernel; where the interrupt goes in truth (effective_affinity_list) may follow only with the next
- * one (IRQD_MOVE_PCNTXT, kernel/irq/migration.c).
+ * A vector that is already on an allowed CPU stays there, unless the CPU has too many, so that
+ * vectors that a driver or an earlier run has spread do not move. The look judges
+ * smp_affinity_list, the CPUs that the kernel was asked for, because the real CPU
+ * (effective_affinity_list) may follow only with the next interrupt (IRQD_MOVE_PCNTXT,
+ * kernel/irq/migration.c).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,17 +28,17 @@
 
 struct vector {
 	unsigned int irq;
-	struct cpus asked, effective; /* effective: empty where the kernel does not say */
-	bool managed;		      /* the kernel's own: nobody else moves it */
+	struct cpus asked, effective; /* effective: empty if the kernel does not show it */
+	bool managed;		      /* by the kernel: no program can move it */
 	bool right;
-	int cpu; /* where it is to be, if it is not right */
+	int cpu; /* the CPU to move the vector to, unless it is right */
 };
 
 struct vectors {
 	struct vector *v;
 	size_t n;
 	size_t cap;
-	size_t idle; /* that no handler has asked for: they have no affinity yet */
+	size_t idle; /* vectors without a handler, which have no affinity yet */
 };
 
 struct job {
@@ -71,17 +72,17 @@ static void add_vector(const struct root *root, unsigned int irq, struct vectors
 	struct vector v = {.irq = irq};
 	struct stat st;
 
-	/* The directory is made when a handler is registered (kernel/irq/proc.c). */
+	/* The kernel creates the directory when a handler is registered (kernel/irq/proc.c). */
 	if (root_stat(root, &st, asked) < 0 || !near_read_list(root, &v.asked, asked)) {
 		ret->idle++;
 		return;
 	}
 	near_read_list(root, &v.effective, effective);
-	v.managed = !(st.st_mode & S_IWUSR); /* newer kernels show it so */
+	v.managed = !(st.st_mode & S_IWUSR); /* newer kernels show a managed vector so */
 	vec_push(ret, v);
 }
 
-/* MSI and MSI-X, or the one line of a function without. */
+/* Reads the MSI and MSI-X vectors, or the only interrupt of a function without them. */
 static void read_vectors(const struct root *root, const char *addr, struct vectors *ret)
 {
 	cleanup_strv struct strv names = {0};
@@ -105,8 +106,8 @@ static int no_vectors(const struct kind_ctx *ctx, const struct job *job, struct 
 		return r;
 	if (job->vectors.idle)
 		err_set(err, -ENODATA,
-			"%s: none of its %zu vectors is in use: its driver asks for them when the "
-			"interface goes up; see that it is (link: {SET: {up: true}})",
+			"%s: none of its %zu vectors is in use, because its driver requests them "
+			"when the interface goes up: write link: {SET: {up: true}}",
 			job->addr, job->vectors.idle);
 	else
 		err_set(err, -ENODATA,
@@ -116,7 +117,7 @@ static int no_vectors(const struct kind_ctx *ctx, const struct job *job, struct 
 
 /* --- who goes where ---------------------------------------------------------------------- */
 
-/* Each allowed CPU has so many at most. */
+/* The largest number of vectors for one allowed CPU. */
 static unsigned int share(const struct job *job)
 {
 	size_t n = 0, cpus = cpus_count(&job->allowed);
@@ -167,7 +168,7 @@ static void place(struct job *job)
 	}
 }
 
-/* 1: there is nothing to be known of a tree. */
+/* Returns 1 if a captured tree has no vectors. */
 static int prepare(const struct kind_ctx *ctx, struct change *c, struct job *job, struct err *err)
 {
 	static const struct near_words near = {"affinity", "interrupts"};
@@ -203,7 +204,7 @@ static bool is_within(const struct cpus *cpus, const struct cpus *in)
 	return cpus_count(&rest) == 0;
 }
 
-/* The first that is not right. */
+/* Adds the first vector that is not right. */
 static void add_wrong(struct str *text, const struct job *job)
 {
 	for (size_t i = 0; i < job->vectors.n; i++) {
@@ -214,12 +215,12 @@ static void add_wrong(struct str *text, const struct job *job)
 		str_addf(text, "; irq %u on ", v->irq);
 		add_cpus(text, &v->asked);
 		if (cpus_count(&v->asked) == 1 && is_within(&v->asked, &job->allowed))
-			str_add(text, " with too many others");
+			str_add(text, " with too many other vectors");
 		return;
 	}
 }
 
-/* The first that is asked for rightly and has not followed. */
+/* Adds the first vector that was moved to the right CPU but has not followed yet. */
 static void add_late(struct str *text, const struct job *job)
 {
 	for (size_t i = 0; i < job->vectors.n; i++) {
@@ -227,7 +228,7 @@ static void add_late(struct str *text, const struct job *job)
 
 		if (v->managed || !v->right || is_within(&v->effective, &job->allowed))
 			continue;
-		str_addf(text, "; irq %u comes from ", v->irq);
+		str_addf(text, "; irq %u moves from ", v->irq);
 		add_cpus(text, &v->effective);
 		str_add(text, " with its next interrupt");
 		return;
@@ -264,7 +265,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return r;
 	if (r == 1) {
 		change_observe(c, "unknown");
-		change_reason(c, "vectors are known of the running machine only");
+		change_reason(c, "interrupt vectors are visible only on the running machine");
 		c->state = CHANGE_DIFFERS;
 		return 0;
 	}
@@ -274,7 +275,10 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 /* --- set --------------------------------------------------------------------------------- */
 
-/* The handler's name: besides it there are files alone. "" if it has none any more. */
+/*
+ * The handler's name, " (NAME)", from the only directory there; "" if there is no handler any more.
+ * Caller frees.
+ */
 static char *handler_of(const struct root *root, unsigned int irq)
 {
 	cleanup_strv struct strv names = {0};
@@ -290,7 +294,10 @@ static char *handler_of(const struct root *root, unsigned int irq)
 	return xstrdup("");
 }
 
-/* One that the kernel manages: -EPERM, before Linux 6.8 or so -EIO (kernel/irq/proc.c). */
+/*
+ * Whether the kernel manages the vector: -EPERM, or before about Linux 6.8 -EIO
+ * (kernel/irq/proc.c).
+ */
 static bool is_refusal(int r)
 {
 	return r == -EPERM || r == -EIO;
@@ -306,7 +313,7 @@ static int explain(const struct vector *v, const char *handler, int r, struct er
 	return err_wrap(err, "irq %u%s", v->irq, handler);
 }
 
-/* 1: refused, and left alone. */
+/* Returns 1 if the kernel rejects the move; the vector is then left alone. */
 static int move(const struct root *root, const struct vector *v, struct err *err)
 {
 	cleanup_free char *path = xasprintf("/proc/irq/%u/smp_affinity_list", v->irq);
@@ -315,7 +322,7 @@ static int move(const struct root *root, const struct vector *v, struct err *err
 	struct err why = {0};
 	int r = machine_write_attr(root, path, cpu, &why);
 
-	if (r == 0 || r == -ENOENT) /* it went meanwhile: the look after this counts again */
+	if (r == 0 || r == -ENOENT) /* the vector disappeared; the next look counts again */
 		return 0;
 	if (is_refusal(r))
 		return 1;
@@ -330,9 +337,9 @@ static int say_refused(const struct root *root, const struct job *job, const str
 	cleanup_free char *handler = handler_of(root, first->irq);
 
 	return err_set(err, -EOPNOTSUPP,
-		       "%s: %zu of its vectors, the first of them irq %u%s, are managed by the "
-		       "kernel, which spreads them over all CPUs and lets nobody move them, as of "
-		       "NVMe; leave irq out for this set",
+		       "%s: %zu of its vectors (the first: irq %u%s) cannot be moved, as with "
+		       "NVMe, because the kernel manages them and spreads them over all CPUs; "
+		       "leave irq out for this set",
 		       job->addr, n, first->irq, handler);
 }
 
@@ -344,7 +351,8 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	int r = prepare(ctx, c, &job, err);
 
 	if (r == 1)
-		return err_set(err, -EOPNOTSUPP, "interrupts are of the running machine only");
+		return err_set(err, -EOPNOTSUPP,
+			       "interrupts can be moved only on the running machine");
 	for (size_t i = 0; r >= 0 && i < job.vectors.n; i++) {
 		const struct vector *v = &job.vectors.v[i];
 

@@ -17,8 +17,8 @@ static bool isolated_by(const char *cmdline, struct cpus *ret)
 }
 
 /*
- * What is offline stays where this boot has it, so that neither a CPU that goes offline nor nosmt,
- * whose siblings are, makes other arguments of the same profile.
+ * Offline CPUs stay isolated if this boot isolates them, so that the arguments of a profile stay
+ * the same when a CPU goes offline or nosmt takes its siblings offline.
  */
 static void add_offline(const struct node *node, struct cpus *ret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All processes of a unit's control group are looked at, since containers have their limits from
- * the runtime. What services get by default the service manager is asked for.
+ * Looks at all processes of a unit's control group, because containers get their limits from the
+ * runtime. The service manager reports the default limits of services.
  */
 #include "kinds/limit.h"
 
@@ -28,15 +28,18 @@ struct pair {
 	uint64_t soft, hard; /* UINT64_MAX: unlimited */
 };
 
-/* Where systemd mounts the hierarchy that has its units: unified, hybrid, legacy (v1). */
+/* The mount points of the hierarchy that has systemd's units: unified, hybrid, legacy (v1). */
 static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified",
 				     "/sys/fs/cgroup/systemd"};
-/* A unit is in a slice, which is in another one where its name has a dash. */
+/* A unit is in a slice; a slice with a dash in its name is in another slice. */
 static const char *const slices[] = {"", "/*.slice", "/*.slice/*.slice"};
-/* The unit's own group, and those that it or a container runtime made in it. */
+/* The unit's own group, and the groups that the unit or a container runtime created in it. */
 static const char *const inside[] = {"", "/*", "/*/*", "/*/*/*"};
 
-/* Of a template, "slurmd@.service", all instances. The caller frees. */
+/*
+ * The name of the unit's group; for a template, "slurmd@.service", a pattern of all instances. The
+ * caller frees.
+ */
 static char *pattern_of(const char *unit)
 {
 	const char *at = strstr(unit, "@.");
@@ -83,7 +86,7 @@ static uint64_t parse_limit(const char *word)
 	return parse_u64(word, &v) == 0 ? v : UINT64_MAX;
 }
 
-/* False: it has ended, or the tree does not have it. */
+/* False: the process has ended, or the tree lacks its limits. */
 static bool read_limit(const struct root *root, const char *pid, const struct limit *limit,
 		       struct pair *ret)
 {
@@ -136,15 +139,16 @@ bool limit_unit_exists(const struct root *root, const char *unit)
 	return false;
 }
 
-/* Whether units run there at all: in a captured tree none does. */
+/* Whether the tree can have running units: a captured tree may have no control groups. */
 static bool has_units(const struct root *root)
 {
 	return root->live || root_exists(root, "/sys/fs/cgroup");
 }
 
 /*
- * No fault: a unit that waits for the gate can't run before it, and another one may not be
- * installed on this node. Nor is it as wanted: it has not been seen.
+ * A unit that does not run is no fault, because a unit that waits for the gate cannot run earlier,
+ * and another unit may not be installed on this node. The change does not hold either, because no
+ * process was seen.
  */
 static void say_idle(const struct kind_ctx *ctx, struct change *c, const char *unit)
 {
@@ -156,7 +160,7 @@ static void say_idle(const struct kind_ctx *ctx, struct change *c, const char *u
 		change_reason(c, "%s does not run (yet); `railhead verify` judges it when it does",
 			      unit);
 	else
-		change_reason(c, "%s does not run, and no file of that name says how it would",
+		change_reason(c, "%s does not run, and no unit file of that name is installed",
 			      unit);
 }
 
@@ -171,14 +175,15 @@ static void say_low(const struct root *root, struct change *c, const char *unit,
 	change_reason(c,
 		      "process %s (%.32s) of %s has the %s limit %s (%s at most): give the unit "
 		      "%s=%s, which `limits:` of a profile does, and restart the unit; a container "
-		      "has its limit from its runtime's unit, or from its own settings",
+		      "gets its limit from its runtime's unit, or from its own settings",
 		      pid, name, unit, limit->name, soft, hard, limit->directive,
 		      want == UINT64_MAX ? "infinity" : c->desired);
 }
 
 /*
- * Whether each running process of a unit, those of containers below it included, has at least that
- * limit. A unit that does not run is unsupported: it holds nothing up.
+ * Judges whether each running process of a unit, including the processes of containers below it,
+ * has at least the wanted limit. A unit that does not run is unsupported, so that it blocks
+ * nothing.
  */
 static void look_processes(const struct kind_ctx *ctx, struct change *c, const char *unit,
 			   const struct limit *limit, uint64_t want)
@@ -209,12 +214,15 @@ static void look_processes(const struct kind_ctx *ctx, struct change *c, const c
 	c->state = CHANGE_SAME;
 }
 
-/* Neither runs nor will: a misspelt name would be passed by any node. */
+/*
+ * The unit neither runs nor is installed. This must differ, because otherwise every node would pass
+ * with a misspelt name.
+ */
 static void complain_of_no_unit(struct change *c, const char *unit)
 {
 	change_observe(c, "not installed");
 	change_reason(c,
-		      "%s does not run, and no file of that name says how it would: is the name "
+		      "%s does not run, and no unit file of that name is installed: is the name "
 		      "misspelt? Where a node may lack the service, write optional: true",
 		      unit);
 	c->fault = FAULT_PROFILE_CHECKS_NOTHING;
@@ -240,7 +248,7 @@ const struct target_item unit_memlock_item = {
 
 /* --- as a kind of its own ------------------------------------------------------------------ */
 
-/* What the service manager gives to services that say nothing themselves. */
+/* Looks at the limit that the service manager gives to services without their own setting. */
 static int look_default(const struct kind_ctx *ctx, struct change *c, const struct limit *limit,
 			uint64_t want, struct err *err)
 {
@@ -250,8 +258,8 @@ static int look_default(const struct kind_ctx *ctx, struct change *c, const stru
 
 	if (r == -EOPNOTSUPP) {
 		c->state = CHANGE_UNSUPPORTED;
-		change_reason(c, "no service manager answers here: the defaults are those of the "
-				 "running machine");
+		change_reason(c, "no service manager answers here: only the running machine shows "
+				 "its defaults");
 		return 0;
 	}
 	if (r < 0)

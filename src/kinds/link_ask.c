@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Asking the netdevs of a function for all that any row of section link is about. */
+/* Asks the netdevs of a function for all values that the rows of section link need. */
 #include <errno.h>
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 #include "profile/section.h"
 #include "sys/netlink.h"
 
-/* Those of all rows: a function is asked once. */
+/* The files of all rows, because a function is asked only once. */
 static void find_files(struct strv *ret)
 {
 	for (const struct field *row = section_find("link")->spec->item->fields; row->item; row++) {

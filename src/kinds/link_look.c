@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Settings of a function's own netdevs, in the devices stage. A function is asked once for all
- * that is to be known of its netdevs, apart. Settings go by interface index, and only when udev has
- * named the netdev: its own .link files set some of the same (net_setup_link), and a name can't
- * change any more once the netdev is up.
+ * Settings of a function's own netdevs, in the devices stage. One question, in a separate process,
+ * reads all values of a function's netdevs. Sets use the interface index, and wait until udev has
+ * named the netdev: udev's .link files set some of the same values (net_setup_link), and a netdev
+ * that is up cannot be renamed.
  */
 #include "kinds/link.h"
 
@@ -49,7 +49,10 @@ static int no_netdev(const struct kind_ctx *ctx, struct change *c)
 	return target_no_netdev(ctx->root, c, " (modules.load; of an InfiniBand port: ib_ipoib)");
 }
 
-/* Compares one netdev; returns true if something differs. What is not offered: *missing. */
+/*
+ * Compares one netdev; returns true if a value differs. *missing: the error of a value that is not
+ * offered.
+ */
 static bool compare(struct change *c, const struct link_job *job, const struct port *port,
 		    bool first, struct err *missing)
 {
@@ -90,7 +93,7 @@ static int judge(struct change *c, const struct link_job *job, const struct port
 
 /* --- a tree that is not the running machine ----------------------------------------------- */
 
-/* What has a file; false: it is not known of this tree. */
+/* Reads a value that has a file. False: the tree does not have the value. */
 static bool read_port(const struct root *root, const char *name, const struct link_item *item,
 		      struct port *ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Setting what differs on one netdev. In a worker: all of it waits for rtnl. */
+/* Sets the values that differ on one netdev. Runs in a worker, because every set waits for rtnl. */
 #include <errno.h>
 #include <linux/if_link.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 enum { CARRIER_US = 5000000 };
 
-/* What is to be sent to a netdev. */
+/* The parts that are sent to a netdev. */
 struct sending {
 	const struct link_job *job;
 	const struct port *port;
@@ -39,7 +39,7 @@ static char *describe(const struct sending *s)
 	return str_take(&text);
 }
 
-/* "; its maximum is 4096 (rx)" where that is what is wrong */
+/* "; its maximum is 4096 (rx)" for each value above its maximum. Caller frees. */
 static char *above_maximum(const struct sending *s)
 {
 	struct str text = {0};
@@ -53,7 +53,7 @@ static char *above_maximum(const struct sending *s)
 	return str_take(&text);
 }
 
-/* Puts around the kernel's words what was asked of whom. */
+/* Adds the setting, the netdev and the driver to the kernel's error. */
 static int refused(int r, const struct sending *s, struct err *err)
 {
 	cleanup_free char *what = describe(s);
@@ -87,9 +87,9 @@ static int send_group(const struct sending *s, bool no_autoneg, struct err *err)
 }
 
 /*
- * What the driver made of it: it may have taken another number without a word. mlx5 rounds rings
- * up to a power of two, igb to a multiple of eight, and others do with times. -ERANGE then: which
- * number is really wanted, the profile is to say.
+ * Compares the values after the set, because a driver may silently round: mlx5 rounds rings up to a
+ * power of two, igb to a multiple of eight, and other drivers round times. -ERANGE: a value
+ * differs, and the profile must name the number that the driver keeps.
  */
 static int judge_kept(const struct sending *s, const struct port *now, struct err *err)
 {
@@ -134,7 +134,7 @@ struct carrier {
 	const char *name;
 };
 
-/* Or there is none to come: it can't be read of a netdev that is down. */
+/* True also if the carrier cannot be read, because a netdev that is down gets none. */
 static bool has_carrier(void *arg)
 {
 	const struct carrier *w = arg;
@@ -145,8 +145,9 @@ static bool has_carrier(void *arg)
 }
 
 /*
- * A link that comes up, as it does after most of what was set before, has its pause resolved from
- * what both ports advertised, over whatever was set meanwhile (igb_config_fc_after_link_up()).
+ * Waits for the link, which most earlier settings take down: when it comes up, the driver derives
+ * pause from the values that both ports advertised, and overrides settings made meanwhile
+ * (igb_config_fc_after_link_up()).
  */
 static void wait_for_link(const struct root *root, const struct sending *s, uint64_t deadline)
 {
@@ -158,9 +159,9 @@ static void wait_for_link(const struct root *root, const struct sending *s, uint
 }
 
 /*
- * Pause that the ports negotiate is what both of them want, once the link is up again: igb leaves
- * rx and tx alone then (igb_set_pauseparam()). So the negotiation goes first. i40e and ice refuse
- * that (their negotiation is one with that of the link's speed), and obey rx and tx all the same.
+ * Turns the negotiation of pause off first. With it, the result of both ports applies once the link
+ * is up again, and igb ignores rx and tx (igb_set_pauseparam()). i40e and ice reject this, because
+ * they negotiate pause together with the link's speed, but they apply rx and tx anyway.
  */
 static int send_pause(const struct kind_ctx *ctx, const struct sending *s, struct err *err)
 {

@@ -15,8 +15,8 @@
 #define DEV "/sys/bus/pci/devices/"
 
 /*
- * The names by which ethtool(8) has called some features for longer than the kernel has given
- * names to all of them. One may stand for several, of which a driver has some.
+ * Names that ethtool(8) gave to features before the kernel named all of them. A name may stand for
+ * several features, of which a driver has some.
  */
 static const struct {
 	const char *name, *pattern;
@@ -117,12 +117,12 @@ static int have_file(const struct link_job *job, const struct part *part, const 
 	if (!text)
 		return not_offered(job, part, port, err);
 	if (parse_u64(text, ret) < 0)
-		return err_set(err, -EBADMSG, "%s (%s): %s says '%s', which is no number",
+		return err_set(err, -EBADMSG, "%s (%s): %s has '%s', which is not a number",
 			       port->name, job->addr, job->item->file, text);
 	return 0;
 }
 
-/* A tree has it as a file. */
+/* A captured tree has the attribute as a file. */
 static int have_attr(const struct link_job *job, const struct part *part, const struct port *port,
 		     uint64_t *ret, struct err *err)
 {
@@ -152,7 +152,7 @@ static const char *pattern_of(const struct link_job *job, const struct part *par
 	for (size_t i = 0; job->item->group == ETH_FEATURES && i < array_len(aliases); i++)
 		if (streq(aliases[i].name, part->name))
 			return aliases[i].pattern;
-	return part->name; /* the schema lets no character of a pattern through */
+	return part->name; /* the schema rejects the characters of patterns */
 }
 
 static const struct eth_flags *flags_of(const struct link_job *job, const struct port *port)
@@ -160,7 +160,7 @@ static const struct eth_flags *flags_of(const struct link_job *job, const struct
 	return job->item->group == ETH_FEATURES ? &port->features : &port->private_flags;
 }
 
-/* One that the driver lacks is another thing than one that is misspelt. */
+/* Finds a similar name, to tell a misspelt flag from a flag that the driver lacks. */
 static const char *near_flag(const char *name, const struct eth_flags *flags)
 {
 	const char *near = NULL;
@@ -185,8 +185,8 @@ static int no_such_flag(const struct link_job *job, const struct part *part,
 	if (job->item->group == ETH_FEATURES)
 		return err_set(
 			err, -EOPNOTSUPP,
-			"%s (%s): this kernel knows no feature %s (ethtool -k %s lists them); "
-			"leave link.SET.features.%s out, or name features in link.SET.optional",
+			"%s (%s): this kernel has no feature %s (ethtool -k %s lists them); leave "
+			"link.SET.features.%s out, or name features in link.SET.optional",
 			port->name, job->addr, part->name, port->name, part->name);
 	for (size_t i = 0; i < port->private_flags.n; i++)
 		str_addf(&known, "%s%s", i ? ", " : "", port->private_flags.v[i].name);
@@ -219,8 +219,8 @@ static struct flag_count count_flags(const struct eth_flags *flags, const char *
 }
 
 /*
- * A name of several is on when all that can be changed are on, and off when none is: what a
- * driver does not have it need not switch on.
+ * A name of several flags is on if all flags that can be changed are on, and off if no flag is on.
+ * The driver need not turn on flags that it lacks.
  */
 static int have_flag(const struct link_job *job, const struct part *part, const struct port *port,
 		     uint64_t *ret, struct err *err)
@@ -233,8 +233,8 @@ static int have_flag(const struct link_job *job, const struct part *part, const 
 		return no_such_flag(job, part, port, err);
 	if (have != want && (want ? !n.changeable : n.on > n.changeable_on))
 		return err_set(err, -EOPNOTSUPP,
-			       "%s (%s): the driver %s does not let %s be switched %s (ethtool -k: "
-			       "[fixed]); leave link.SET.%s.%s out",
+			       "%s (%s): the driver %s does not allow %s to be turned %s (ethtool "
+			       "-k: [fixed]); leave link.SET.%s.%s out",
 			       port->name, job->addr, job->driver, part->name, want ? "on" : "off",
 			       job->key, part->name);
 	*ret = have;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Modules by their names in on.name: live or built in is wanted; libkmod inserts them. */
+/* Modules, by their names in on.name, which must be live or built in; libkmod inserts them. */
 #include <errno.h>
 
 #include "kinds/kind.h"
@@ -21,7 +21,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	change_observe(c, "%s", names[state]);
 	c->state = state >= MODULE_LIVE ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (state == MODULE_ABSENT && c->optional && ctx->running == STAGE_GATE) {
-		/* early has tried it: no hardware, most likely */
+		/* stage early has tried; most likely the hardware is absent */
 		change_reason(c, "optional, and not loaded");
 		c->state = CHANGE_UNSUPPORTED;
 	}
@@ -35,7 +35,8 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	if (!ctx->root->live)
-		return err_set(err, -EOPNOTSUPP, "modules are inserted on the machine itself only");
+		return err_set(err, -EOPNOTSUPP,
+			       "modules can be inserted only on the running machine");
 	return machine_insert_module(c->on.name, NULL, err);
 }
 

@@ -17,7 +17,7 @@
 #include "sys/read.h"
 #include "sys/uevent.h"
 
-enum { WORDS_US = 1000000 }; /* the journal is asked once in so long */
+enum { WORDS_US = 1000000 }; /* the shortest time between two questions to the journal */
 
 /* --- names -------------------------------------------------------------------------------- */
 
@@ -73,7 +73,7 @@ char *mount_device(const char *what)
 	return str_starts(what, "/dev/") ? xstrdup(what) : NULL;
 }
 
-/* NFS takes no units: fs/nfs/fs_context.c */
+/* NFS accepts no units: fs/nfs/fs_context.c */
 static void add_option(const struct mount_option *o, const struct ynode *value, struct str *text)
 {
 	str_addf(text, "%s%s=", text->len ? "," : "", o->name);
@@ -111,7 +111,7 @@ const char *mount_option_value(const char *options, const char *name, size_t *le
 struct table {
 	const struct libmount *lib;
 	struct libmnt_table *table;
-	struct libmnt_cache *cache; /* of tags and links that sources are named by */
+	struct libmnt_cache *cache; /* of the tags and links that name sources */
 };
 
 static void table_free(struct table *t)
@@ -140,7 +140,7 @@ static int table_read(const struct root *root, struct table *ret, struct err *er
 	return 0;
 }
 
-/* "67108864k", "64M", "1073741824", "1777" where it is octal */
+/* "67108864k", "64M", "1073741824"; "1777" of an octal option */
 static bool parse_shown(const struct mount_option *o, const char *text, size_t len, int64_t *ret)
 {
 	char *end;
@@ -190,7 +190,7 @@ static bool find_wanted(const struct ynode *mount, const struct field *f, struct
 	if (!ret->text)
 		return false;
 	ret->number = !o->word && parse_shown(o, ret->text, ret->len, &ret->value);
-	return o->word || ret->number; /* size=50%, uid=nobody: the kernel shows others */
+	return o->word || ret->number; /* size=50%, uid=nobody: the kernel shows other values */
 }
 
 bool mount_wants_rdma(const struct ynode *mount)
@@ -201,7 +201,7 @@ bool mount_wants_rdma(const struct ynode *mount)
 	       commas_have(options, "proto=rdma") || commas_have(options, "proto=rdma6");
 }
 
-/* "4" may come true as 4.2, and "rdma" as rdma6, the same over IPv6. */
+/* The kernel may show "4" as 4.2, and "rdma" as rdma6, RDMA over IPv6. */
 static bool same_word(const char *shown, size_t len, const struct wanted *w)
 {
 	if (len < w->len || strncmp(shown, w->text, w->len) != 0)
@@ -210,7 +210,7 @@ static bool same_word(const char *shown, size_t len, const struct wanted *w)
 	       (shown[w->len] == '6' && len == w->len + 1);
 }
 
-/* What is shown where the option is not as wanted. */
+/* Adds the shown option to found if it differs from the wanted value. */
 static void compare_option(const struct table *t, const struct mount_option *o, const char *shown,
 			   const struct wanted *w, enum mount_type type, struct str *found)
 {
@@ -235,7 +235,10 @@ static bool type_is(const char *shown, const char *wanted)
 	       (mount_type_of(wanted) == MOUNT_NFS && mount_type_of(shown) == MOUNT_NFS);
 }
 
-/* Of NFS by its text, but for a slash at the end; of a disk also by its links, LABEL= and UUID=. */
+/*
+ * Compares a source of NFS by its text, without a slash at the end; the source of a disk also by
+ * its links, LABEL= and UUID=.
+ */
 static bool source_is(const struct table *t, struct libmnt_fs *fs, const char *wanted,
 		      enum mount_type type)
 {
@@ -259,8 +262,9 @@ static bool is_read_only_type(const char *type)
 }
 
 /*
- * A disk's file system that nobody asked to be so: mount(8) falls back to it where the device takes
- * no writes, and the kernel where it met an error (errors=remount-ro of ext4).
+ * Whether a disk's file system is read-only although the profile does not ask for it. mount(8)
+ * falls back to read-only if the device rejects writes, and the kernel after an error
+ * (errors=remount-ro of ext4).
  */
 static bool is_made_read_only(const struct ynode *mount, const char *shown)
 {
@@ -270,7 +274,7 @@ static bool is_made_read_only(const struct ynode *mount, const char *shown)
 	       commas_have(shown, "ro") && !commas_have(ynode_text(mount, "options", ""), "ro");
 }
 
-/* What differs, " TYPE SOURCE OPTION..."; empty: nothing. */
+/* Adds the differences to found, " TYPE SOURCE OPTION..."; found stays empty if there are none. */
 static void compare(const struct table *t, struct libmnt_fs *fs, const struct change *c,
 		    struct str *found)
 {
@@ -308,7 +312,7 @@ static bool has_rdma_device(const struct root *root)
 	return read_glob(root, "/sys/class/infiniband/*", &devices, NULL) == 0 && devices.n;
 }
 
-/* At the gate: what the unit's own mount(8) said last, and what is missing for it. */
+/* Sets the reason at the gate: the last message of the unit's mount(8), and the likely cause. */
 static void say_why(const struct kind_ctx *ctx, struct change *c)
 {
 	static uint64_t asked;
@@ -333,13 +337,13 @@ static void say_why(const struct kind_ctx *ctx, struct change *c)
 		str_addf(&text, "see `systemctl status '%s'`", unit);
 	state = is_network(c) ? manager_unit_state(retry) : NULL;
 	if (state && streq(state, "failed"))
-		str_add(&text, "; nobody tries any more, `railhead apply` does so again");
+		str_add(&text, "; the retries ended, run `railhead apply` to try again");
 	change_reason(c, "%s%s%s", words ? words : "", words ? "; " : "", text.s);
 }
 
 /*
- * What comes over the network is begun in a stage, and waits for the network. No look of a stage
- * asks the journal: nothing was tried before the set, which says itself what it met.
+ * A stage starts a network mount, which then waits for the network. The looks of a stage do not ask
+ * the journal, because nothing is tried before the set, and the set reports its own error.
  */
 static void say_absent(const struct kind_ctx *ctx, struct change *c)
 {
@@ -357,10 +361,9 @@ static void say_absent(const struct kind_ctx *ctx, struct change *c)
 	}
 	state = is_network(c) ? manager_unit_state(retry) : NULL;
 	if (state && (streq(state, "activating") || streq(state, "active"))) {
-		change_reason(c,
-			      "it is tried from when the network is there; see `systemctl "
-			      "status '%s'`",
-			      retry);
+		change_reason(
+			c, "the mount starts once the network is up; see `systemctl status '%s'`",
+			retry);
 		c->state = CHANGE_WAITS;
 	}
 }
@@ -374,26 +377,25 @@ static int look_at(const struct kind_ctx *ctx, struct change *c, struct err *err
 
 	if (r < 0)
 		return r;
-	/* the last one covers those before it */
+	/* the last mount covers earlier mounts */
 	fs = t.lib->mnt_table_find_target(t.table, c->on.name, MNT_ITER_BACKWARD);
-	/* Where nobody has been yet an automount has its own type. */
+	/* An automount that no program has used yet has the type autofs. */
 	if (!fs || streq(t.lib->mnt_fs_get_fstype(fs), "autofs")) {
 		say_absent(ctx, c);
 		return 0;
 	}
 	compare(&t, fs, c, &found);
 	change_observe(c, "%s", found.len ? found.s + 1 : c->desired);
-	/* nfs4_set_client(): of NFSv4 over RDMA only newer kernels heed it */
+	/* Only newer kernels apply nconnect to NFSv4 over RDMA (nfs4_set_client()). */
 	if (found.len && strstr(found.s, " no nconnect") && mount_wants_rdma(c->on.node))
 		change_reason(c, "this kernel ignores nconnect with proto: rdma (Linux 6.1 does); "
 				 "leave it out");
 	else if (found.len && streq(found.s, " ro"))
-		change_reason(c,
-			      "the kernel made it read-only after an error, or the device takes no "
-			      "writes: see the kernel log, check the file system (fsck), and mount "
-			      "it again");
+		change_reason(c, "the kernel made it read-only after an error, or the device "
+				 "rejects writes: see the kernel log, check the file system "
+				 "(fsck), and mount it again");
 	c->state = found.len ? CHANGE_DIFFERS : CHANGE_SAME;
-	c->settles &= !found.len; /* what is mounted does not change by itself */
+	c->settles &= !found.len; /* a mount does not change later */
 	return 0;
 }
 
@@ -414,7 +416,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 /* --- setting ------------------------------------------------------------------------------ */
 
-/* Options of what is mounted already: tmpfs alone takes others while it is in use. */
+/* Changes the options of a mount. Only tmpfs accepts new options while it is in use. */
 static int change_options(const struct kind_ctx *ctx, struct change *c, const char *type,
 			  struct err *err)
 {
@@ -424,13 +426,13 @@ static int change_options(const struct kind_ctx *ctx, struct change *c, const ch
 	if (!streq(type, "tmpfs") || !streq(ynode_text(c->on.node, "type", ""), "tmpfs") ||
 	    !options.len)
 		return err_set(err, -EBUSY,
-			       "%s is mounted otherwise: %s; unmount it, or reboot, and railhead "
-			       "mounts it again",
+			       "%s is mounted with other settings: %s; unmount it, or reboot, and "
+			       "railhead mounts it again",
 			       c->on.name, c->observed ? c->observed : "?");
 	return machine_remount_with(ctx->root, c->on.name, options.s, err);
 }
 
-/* The type of what is mounted there; NULL: nothing. The caller frees. */
+/* The type of the file system mounted at path; NULL: none. The caller frees. */
 static char *mounted_type(const struct kind_ctx *ctx, const char *path)
 {
 	__attribute__((__cleanup__(table_free))) struct table t;
@@ -447,7 +449,7 @@ static bool is_there(void *path)
 	return access(path, F_OK) == 0;
 }
 
-/* systemd would wait for three times as long, and say less. */
+/* Waits here, because systemd would wait three times as long and report less. */
 static int wait_for_device(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	cleanup_free char *device = mount_device(ynode_text(c->on.node, "what", ""));
@@ -468,12 +470,12 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	int r;
 
 	if (!ctx->root->live)
-		return err_set(err, -EOPNOTSUPP, "%s: mounts are those of the running machine",
-			       c->on.name);
+		return err_set(err, -EOPNOTSUPP,
+			       "%s: railhead can mount only on the running machine", c->on.name);
 	type = mounted_type(ctx, c->on.name);
 	if (type)
 		return change_options(ctx, c, type, err);
-	/* Its network comes after this stage. */
+	/* The network comes after this stage. */
 	if (is_network(c))
 		return machine_start_unit(retry, false, err);
 	r = wait_for_device(ctx, c, err);

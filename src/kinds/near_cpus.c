@@ -53,14 +53,14 @@ static int find_local(const struct kind_ctx *ctx, const char *addr, const struct
 	const struct pci_fn *fn = node_find(ctx->node, addr);
 	cleanup_free char *path = NULL;
 
-	if (cpus_count(&ctx->node->nodes) <= 1) { /* then the firmware need not say which */
+	if (cpus_count(&ctx->node->nodes) <= 1) { /* the firmware need not report the only node */
 		*ret = ctx->node->cpus;
 		*ret_where = xstrdup("node 0");
 		return 0;
 	}
 	if (!fn || fn->numa < 0)
 		return err_set(err, -ENODATA,
-			       "the firmware does not say which NUMA node %s is on (numa_node -1): "
+			       "the firmware does not report the NUMA node of %s (numa_node -1): "
 			       "name CPUs in %s, or see the BIOS (_PXM)",
 			       addr, words->key);
 	path = xasprintf("/sys/devices/system/node/node%d/cpulist", fn->numa);
@@ -103,11 +103,11 @@ int near_cpus(const struct kind_ctx *ctx, const struct change *c, const struct v
 		return r;
 	cpus_remove_all(ret, &isolated);
 	if (!cpus_count(ret))
-		return err_set(err, -ENODATA,
-			       "%s: all CPUs of %s are isolated (isolate_cpus, isolcpus=, "
-			       "nohz_full=), and none is left for its %s: leave some out there, or "
-			       "name other CPUs in %s",
-			       c->on.name, where, words->what, words->key);
+		return err_set(
+			err, -ENODATA,
+			"%s: all CPUs of %s are isolated (isolate_cpus, isolcpus=, nohz_full=), so "
+			"none is left for its %s: isolate fewer CPUs, or name other CPUs in %s",
+			c->on.name, where, words->what, words->key);
 	*ret_where = where;
 	where = NULL;
 	return 0;

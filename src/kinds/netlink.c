@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is set by netlink, and the one item that is here: a PF's netdevs administratively up. The
- * look reads sysfs flags, which takes no rtnl; the set does, so it runs in a worker.
+ * Helpers for settings by netlink, and one item: all netdevs of a PF are administratively up. The
+ * look reads sysfs flags, which takes no rtnl; the set takes rtnl, so it runs in a worker.
  */
 #include "kinds/netlink.h"
 
@@ -76,7 +76,7 @@ const struct target_item netdevs_up = {
 int look_elsewhere(struct change *c)
 {
 	change_observe(c, "unknown");
-	change_reason(c, "netlink answers for the running machine only");
+	change_reason(c, "netlink answers only on the running machine");
 	c->state = CHANGE_DIFFERS;
 	return 0;
 }
@@ -84,7 +84,8 @@ int look_elsewhere(struct change *c)
 int netlink_only_here(const struct root *root, struct err *err)
 {
 	return root->live ? 0
-			  : err_set(err, -EOPNOTSUPP, "netlink speaks to the machine itself only");
+			  : err_set(err, -EOPNOTSUPP,
+				    "netlink settings apply only to the running machine");
 }
 
 const struct kind kind_netlink = {

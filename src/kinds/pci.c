@@ -81,12 +81,13 @@ int pci_refuse_disordered(const struct kind_ctx *ctx, const struct change *c, st
 	for (size_t i = 0; i < array_len(disordered); i++)
 		if (x.vendor == disordered[i].vendor && x.device >= disordered[i].first &&
 		    x.device <= disordered[i].last)
-			return err_set(
-				err, -EOPNOTSUPP,
-				"%s: root port %s (%04x:%04x, %s) does relaxed ordering wrong, and "
-				"the kernel has switched it off for all that is below it; write "
-				"relaxed_ordering: false for this set, or use another slot",
-				c->on.name, ports.v[0], x.vendor, x.device, disordered[i].name);
+			return err_set(err, -EOPNOTSUPP,
+				       "%s: root port %s (%04x:%04x, %s) handles relaxed ordering "
+				       "incorrectly, so the kernel has turned it off for all "
+				       "functions below it; write relaxed_ordering: false for this "
+				       "set, or use another slot",
+				       c->on.name, ports.v[0], x.vendor, x.device,
+				       disordered[i].name);
 	return 0;
 }
 
@@ -142,5 +143,5 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	return setting->set ? setting->set(ctx, c, err) : set_bits(ctx, c, err);
 }
 
-/* A function that sleeps is woken for it, and its link trained anew. */
+/* Blocks, because the access wakes a sleeping function and trains its link again. */
 const struct kind kind_pci = {.name = "pci", .blocks = true, .look = look, .set = set};

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ASPM of the link above a function. Two ways lead to it:
+ * ASPM of the link above a function. There are two ways to set it:
  *
- * - Where the kernel manages the link it has files for it (link/l0s_aspm and link/l1_aspm, Linux
- *   5.5, drivers/pci/pcie/aspm.c), and would overwrite what others put into config space. What it
- *   switches on is bounded by its policy (pcie_aspm.policy=).
- * - Where it does not (pcie_aspm=off, or firmware that keeps ASPM to itself), Link Control of
- *   both ends is written. L1 must be on in the port above before it is on below, and off below
- *   before it is off above (PCI Express Base Specification, "ASPM Configuration").
+ * - If the kernel manages the link, it has files for it (link/l0s_aspm and link/l1_aspm, Linux 5.5,
+ *   drivers/pci/pcie/aspm.c), and would overwrite values that other programs write to config space.
+ *   The kernel's policy (pcie_aspm.policy=) limits the states that it turns on.
+ * - Otherwise (pcie_aspm=off, or firmware that keeps ASPM to itself), railhead writes Link Control
+ *   of both ends. L1 must be on in the port above before it is on below, and off below before it is
+ *   off above (PCI Express Base Specification, "ASPM Configuration").
  *
- * What is there, Link Control of both ends says in either case.
+ * In both cases the look reads Link Control of both ends.
  */
 #include <errno.h>
 #include <pci/pci.h>
@@ -33,7 +33,7 @@ static const struct {
 } states[] = {{L0S, "l0s_aspm", "L0s"}, {L1, "l1_aspm", "L1"}};
 
 struct link {
-	char *port; /* the one above; caller frees */
+	char *port; /* the port above; caller frees */
 	struct pci_express up, down;
 };
 
@@ -74,7 +74,7 @@ static int read_ends(const struct kind_ctx *ctx, struct change *c, const char *a
 	return r;
 }
 
-/* Which end lacks a state that is wanted; 0, or -EOPNOTSUPP. */
+/* Reports the end that lacks a wanted state: 0, or -EOPNOTSUPP. */
 static int refuse_lacking(const struct link *l, const char *addr, unsigned int want,
 			  struct err *err)
 {
@@ -83,8 +83,8 @@ static int refuse_lacking(const struct link *l, const char *addr, unsigned int w
 
 		if (want & states[i].bit && !(up && down))
 			return err_set(err, -EOPNOTSUPP,
-				       "%s: %s is not capable of %s (Link Capabilities): that is "
-				       "the hardware or a BIOS option for ASPM; leave it out",
+				       "%s: %s is not capable of %s (Link Capabilities): a limit "
+				       "of the hardware or of a BIOS option for ASPM; leave it out",
 				       addr, down ? l->port : addr, states[i].name);
 	}
 	return 0;
@@ -110,13 +110,13 @@ static void explain(const struct kind_ctx *ctx, struct change *c, const char *ad
 
 	if (lacks && managed && policy)
 		change_reason(c,
-			      "the kernel switches on no more than its policy (%s, "
-			      "pcie_aspm.policy=; default is what the firmware had on) and the "
-			      "latencies that the devices bear",
+			      "the kernel turns on only the states that its policy (%s, "
+			      "pcie_aspm.policy=; default is the firmware's setting) and the "
+			      "latencies of the devices allow",
 			      policy);
 	else if (!managed && kargs_has(ctx->node->cmdline, "pcie_aspm=off"))
-		change_reason(c, "pcie_aspm=off leaves ASPM as the firmware has set it, and to "
-				 "config space");
+		change_reason(c, "with pcie_aspm=off the kernel keeps the firmware's ASPM, and "
+				 "only config space changes it");
 }
 
 static void observe(struct change *c, const struct link *l)
@@ -182,7 +182,9 @@ static int write_end(const struct kind_ctx *ctx, const char *addr, unsigned int 
 				   (uint16_t)bits, err);
 }
 
-/* Two passes: off what goes, below first; on what comes, above first. */
+/*
+ * Two passes: first turns states off, below before above; then turns states on, above before below.
+ */
 static int set_by_hand(const struct kind_ctx *ctx, const char *addr, const struct link *l,
 		       unsigned int want, struct err *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files of each queue of a function's netdevs: Documentation/ABI/testing/sysfs-class-net-queues.
- * The kernel takes rtnl to show xps_cpus (xps_cpus_show() of net/core/net-sysfs.c) and the name of
- * a representor's port, so they are read apart. A netdev with a single transmit queue has no map of
- * them: -ENOENT of the read.
+ * Files of each queue of a function's netdevs: Documentation/ABI/testing/sysfs-class-net-queues. A
+ * separate process reads them, because the kernel takes rtnl to show xps_cpus (xps_cpus_show() of
+ * net/core/net-sysfs.c) and the name of a representor's port. A netdev with a single transmit queue
+ * has no map of its queues: the read returns -ENOENT.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -29,10 +29,10 @@
 /* --- what there is -------------------------------------------------------------------------- */
 
 struct queue {
-	const struct link_item *item; /* whose file it is */
+	const struct link_item *item; /* the row of the file */
 	char netdev[IFNAMSIZ];
-	unsigned int number, of; /* of so many of that direction */
-	char *text;		 /* NULL: the kernel has none to show */
+	unsigned int number, of; /* of: the number of queues in that direction */
+	char *text;		 /* NULL: the kernel shows none */
 };
 
 struct queues {
@@ -51,7 +51,7 @@ static void queues_free(struct queues *q)
 
 struct question {
 	const struct root *root;
-	const struct link_item *item; /* NULL: all rows of section link that are of queues */
+	const struct link_item *item; /* NULL: all rows of section link about queues */
 	const struct netdevs *netdevs;
 };
 
@@ -61,7 +61,10 @@ static char *path_of(const struct link_item *item, const char *netdev, unsigned 
 			 item->of_queue);
 }
 
-/* The n-th row of section link, if that is of queues and asked for; *end: there are not so many. */
+/*
+ * The n-th row of section link, if it is about queues and asked for; otherwise NULL. *end: there
+ * are fewer rows.
+ */
 static const struct link_item *row_of(const struct link_item *only, size_t n, bool *end)
 {
 	const struct field *rows = section_find("link")->spec->item->fields;
@@ -81,7 +84,7 @@ static unsigned int count_queues(const struct root *root, const struct link_item
 	return n;
 }
 
-/* "12 eth0 3 8 00ff": the row, the queue, of how many, and its text, or "-". */
+/* Adds "12 eth0 3 8 00ff": row, netdev, queue, number of queues, and text or "-". */
 static int add_files(const struct root *root, size_t row, const struct link_item *item,
 		     const char *netdev, struct str *out, struct err *err)
 {
@@ -117,7 +120,7 @@ static int add_netdev(const struct question *q, const char *netdev, struct str *
 	return r;
 }
 
-/* A netlink_question, though no netlink is spoken: its text is the answer. */
+/* A netlink_question that uses no netlink; its text is the answer. */
 static int ask(const void *arg, struct netlink_answer *ret, struct err *err)
 {
 	const struct question *q = arg;
@@ -156,7 +159,7 @@ static void parse(const char *data, size_t len, struct queues *ret)
 	}
 }
 
-/* item: as that of a question. -ENODEV: it has no netdev (yet). */
+/* item: as in struct question. -ENODEV: the function has no netdev (yet). */
 static int read_queues(const struct root *root, const char *addr, const struct link_item *item,
 		       bool apart, struct queues *ret, struct err *err)
 {
@@ -192,12 +195,12 @@ static struct cache functions = {.ask = ask_apart, .free = free_cached};
 
 /* --- what is wanted ------------------------------------------------------------------------- */
 
-enum { WORD_NONE = 1 }; /* behind local_node */
+enum { WORD_NONE = 1 }; /* follows local_node */
 
 struct wanted {
 	const struct link_item *item;
 	const struct value *value;
-	struct cpus cpus; /* none: of a number, and of none */
+	struct cpus cpus; /* empty for a number, and for the word none */
 	char *where;	  /* "node 0", "CPUs 2-3", "no CPU", "4096 flows" */
 };
 
@@ -222,7 +225,10 @@ static int find_wanted(const struct kind_ctx *ctx, const struct change *c, struc
 	return 0;
 }
 
-/* The CPUs of a queue: the queue and the CPUs go round, whichever there are more of. */
+/*
+ * The CPUs of a queue, in turn: several for each queue if there are more CPUs than queues,
+ * otherwise one CPU for each queue.
+ */
 static void take_turn(const struct wanted *w, const struct queue *q, struct cpus *ret)
 {
 	size_t all = cpus_count(&w->cpus), i = 0;
@@ -267,8 +273,8 @@ static int not_offered(const struct change *c, const struct queue *q, struct err
 
 	return err_set(err, -EOPNOTSUPP,
 		       "%s (%s) has no %s for its %u %s queue%s: this kernel was built without it, "
-		       "or there is one queue alone, which takes none; leave link.SET.%s out, or "
-		       "name %s in link.SET.optional",
+		       "or a single queue has no such file; leave link.SET.%s out, or name %s in "
+		       "link.SET.optional",
 		       q->netdev, c->on.name, item->of_queue, q->of, item->queues,
 		       q->of == 1 ? "" : "s", c->on.key, c->on.key);
 }
@@ -317,7 +323,7 @@ int queues_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	if (all->result < 0)
 		return cached_failure(all, err, "%s", c->on.name);
 	if (!queues->n)
-		return look_elsewhere(c); /* of a tree that was captured without them */
+		return look_elsewhere(c); /* the tree was captured without queues */
 	r = find_wanted(ctx, c, &w, err);
 	if (r == 0)
 		r = judge(c, &w, queues, err);

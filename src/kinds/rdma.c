@@ -37,8 +37,8 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 }
 
 /*
- * Loads ib_core where it is not there yet: later, when a device has it loaded, there may be
- * other network namespaces. What is so already the kernel takes, also with those.
+ * Loads ib_core if it is not loaded yet, because other network namespaces may exist by the time a
+ * device loads it. The kernel accepts the present mode even if other namespaces exist.
  */
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
@@ -53,12 +53,12 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	if (r == 0)
 		r = machine_rdma_netns(shared, err);
 	if (r == -EBUSY)
-		return err_wrap(err,
-				"there are other network namespaces already (of containers, or of "
-				"services with PrivateNetwork=); have it set before any of them: "
-				"modules: {options: {ib_core: {netns_mode: %d}}}, which holds when "
-				"ib_core is loaded",
-				shared);
+		return err_wrap(
+			err,
+			"other network namespaces exist already (of containers, or of services "
+			"with PrivateNetwork=); set the mode before they start: modules: {options: "
+			"{ib_core: {netns_mode: %d}}}, which applies when ib_core is loaded",
+			shared);
 	return r;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Congestion control of RoCE and RDMA's defaults. What a driver says when it was written to is
- * not believed: mlx5 masks and drops values, and answers a failed query with an empty text
- * (en_ecn.c), so each file is read again behind its write.
+ * Congestion control of RoCE and RDMA's defaults. Each file is read again after its write, because
+ * a successful write proves nothing: mlx5 masks and drops values, and answers a failed query with
+ * an empty text (en_ecn.c).
  */
 #include "kinds/roce.h"
 
@@ -31,7 +31,7 @@ static int ask(const struct root *root, const char *addr, void **ret, struct err
 	*ret = reads;
 	cc_place_find(root, addr, &place);
 	r = cc_read_all(&place, root->live, reads, err); /* a tree does not hang */
-	return r == -ETIMEDOUT ? -EIO : r; /* its own firmware hangs, not that of all */
+	return r == -ETIMEDOUT ? -EIO : r;		 /* only this adapter's firmware hangs */
 }
 
 static void free_reads(void *reads)
@@ -48,10 +48,10 @@ struct about {
 	const struct kind_ctx *ctx;
 	struct change *c;
 	struct cc_place place;
-	const struct cc_vendor *v; /* NULL: of a driver that no line of the table has */
+	const struct cc_vendor *v; /* NULL: the table has no line for the driver */
 	const struct cc_reads *reads;
 	const struct roce_item *item;
-	const struct cc_file *file; /* of item in v's dialect; NULL: it has none */
+	const struct cc_file *file; /* of item in v's dialect; NULL: v has none */
 	const char *key;	    /* "np/cnp_dscp", "priorities", "traffic_class" */
 };
 
@@ -63,7 +63,10 @@ static int refuse(const struct about *a, const char *sentence, struct err *err)
 		       text ? text : sentence);
 }
 
-/* The driver may come, or its RDMA half, which makes the files. */
+/*
+ * Whether the driver may still come, or its RDMA half, which creates the files. The change then
+ * waits.
+ */
 static bool may_come(struct about *a)
 {
 	const char *module = a->v ? a->v->module : NULL;
@@ -89,14 +92,14 @@ static bool may_come(struct about *a)
 static int no_vendor(const struct about *a, struct err *err)
 {
 	return err_set(err, -EOPNOTSUPP,
-		       "%s: no %s: railhead knows no way to set it with the driver %s; leave it "
-		       "out, or name %.*s in qos.SET.optional",
+		       "%s: no %s: railhead cannot set it with the driver %s; leave it out, or "
+		       "name %.*s in qos.SET.optional",
 		       a->place.addr, a->key, a->place.driver, (int)strcspn(a->key, "./"), a->key);
 }
 
 /*
- * Which files there are below debugfs is for root to see, and a tree that was captured has none
- * of those that a driver makes there or in configfs.
+ * Whether the files are hidden: only root can list the files below debugfs, and a captured tree
+ * lacks the files that a driver creates there or in configfs.
  */
 static bool hidden(struct about *a)
 {
@@ -151,7 +154,7 @@ static int empty(const char *path, struct err *err)
 		path);
 }
 
-/* The number in a file that was read; err otherwise. */
+/* Sets ret to the number in a file that was read; otherwise sets err. */
 static int number_of(const struct about *a, const char *path, unsigned long long *ret,
 		     struct err *err)
 {
@@ -160,14 +163,14 @@ static int number_of(const struct about *a, const char *path, unsigned long long
 
 	if (!got || got->result < 0)
 		return got ? unreadable(a, got, err)
-			   : err_set(err, -ENODEV, "%s: gone while it was looked at", a->key);
+			   : err_set(err, -ENODEV, "%s: disappeared during the look", a->key);
 	if (!*got->text)
 		return empty(path, err);
 	*ret = strtoull(got->text, &end, 0);
-	return *end ? err_set(err, -EINVAL, "%s: '%.40s' is no number", path, got->text) : 0;
+	return *end ? err_set(err, -EINVAL, "%s: '%.40s' is not a number", path, got->text) : 0;
 }
 
-/* A node of configfs that nobody could open: of a tree, or for want of rights. */
+/* Whether a node of configfs could not be opened, because of a captured tree or missing rights. */
 static bool closed(struct about *a, const char *pattern, const char *path)
 {
 	cleanup_free char *node = pattern ? cc_path(&a->place, pattern, 0) : NULL;
@@ -187,7 +190,10 @@ static bool closed(struct about *a, const char *pattern, const char *path)
 
 /* --- writing ------------------------------------------------------------------------------ */
 
-/* Decimal always: mlx5's rp files send whatever else they get to the firmware as it is. */
+/*
+ * Writes decimal, except to bnxt_re's configfs: mlx5's rp files send any other text to the firmware
+ * unchanged.
+ */
 static int write_number(const struct about *a, const char *path, unsigned long long value,
 			struct err *err)
 {
@@ -198,7 +204,7 @@ static int write_number(const struct about *a, const char *path, unsigned long l
 	int r = machine_write_attr(a->ctx->root, path, text, err);
 
 	if (r == -EINVAL)
-		return err_wrap(err, "the driver or its firmware does not take that value");
+		return err_wrap(err, "the driver or its firmware rejects the value");
 	if (r == 0)
 		r = read_text(a->ctx->root, &back, err, "%s", path);
 	if (r < 0)
@@ -208,13 +214,13 @@ static int write_number(const struct about *a, const char *path, unsigned long l
 	there = strtoull(back, &end, 0);
 	if (*end || there != value)
 		return err_set(err, -EIO,
-			       "%s: %s was written without a refusal, and reads back %.40s: the "
-			       "driver or its firmware did not take it",
+			       "%s: %s was accepted but reads back %.40s: the driver or its "
+			       "firmware did not apply the value",
 			       path, text, back);
 	return 0;
 }
 
-/* Behind what is staged. The file of it reads as it likes. */
+/* Commits the staged values. The commit file is not read back, because its text means nothing. */
 static int commit(const struct about *a, struct err *err)
 {
 	cleanup_free char *path = a->v->commit ? cc_file(&a->place, a->v, a->v->commit) : NULL;
@@ -222,7 +228,10 @@ static int commit(const struct about *a, struct err *err)
 	return path ? machine_write_attr(a->ctx->root, path, a->v->hex ? "0x1" : "1", err) : 0;
 }
 
-/* Opens a node for the time of a set; *made: it was not there, and must go again. */
+/*
+ * Opens a node for the time of a set. *made: the node did not exist, and close_node() must remove
+ * it.
+ */
 static int open_node(const struct about *a, const char *pattern, char **node, bool *made,
 		     struct err *err)
 {
@@ -234,7 +243,7 @@ static int open_node(const struct about *a, const char *pattern, char **node, bo
 		return 0;
 	r = machine_make_node(a->ctx->root, *node, err);
 	if (r == -ENODEV)
-		return err_wrap(err, "the kernel knows no RDMA device of that name; was it renamed "
+		return err_wrap(err, "the kernel has no RDMA device of that name; was it renamed "
 				     "or removed just now? Run railhead apply again");
 	*made = r == 0;
 	return r;
@@ -255,7 +264,10 @@ static unsigned long long wanted(const struct change *c)
 	return (unsigned long long)c->want.number / (item->scale ? item->scale : 1);
 }
 
-/* Of a value in units of 1 << shift, what the file does not hold is taken to be as wanted. */
+/*
+ * For a file in units of 1 << shift, takes the low bits, which the file does not hold, from the
+ * wanted value.
+ */
 static unsigned long long widen(const struct cc_file *file, unsigned long long there,
 				unsigned long long want)
 {
@@ -314,7 +326,7 @@ static int look_param(struct about *a, struct err *err)
 		return look_file(a, err);
 	return refuse(a,
 		      a->v->no_param ? a->v->no_param
-				     : "it is no parameter of this driver; leave it out",
+				     : "this driver has no such parameter; leave it out",
 		      err);
 }
 
@@ -347,7 +359,7 @@ static char *priorities_text(unsigned int bits)
 	return str_take(&text);
 }
 
-/* The priorities of which that file is 1. */
+/* Sets ret to the priorities whose file is not 0, as bits. */
 static int on_of(const struct about *a, const char *file, unsigned int *ret, struct err *err)
 {
 	*ret = 0;
@@ -392,7 +404,7 @@ static int look_each(struct about *a, struct err *err)
 	return 0;
 }
 
-/* One switch for all priorities: on is as wanted, whichever are. */
+/* One switch covers all priorities: if it is on, any wanted priorities hold. */
 static int look_port(struct about *a, struct err *err)
 {
 	bool want_on = a->c->parts.n, on = true;
@@ -481,7 +493,7 @@ static int look_class(struct about *a, struct err *err)
 		return a->v ? refuse(a, a->v->no_class, err) : no_vendor(a, err);
 	if (!got || got->result < 0)
 		return got ? unreadable(a, got, err) : no_vendor(a, err);
-	/* "Global tclass=106", then rules of single destinations; nothing while it is unset */
+	/* "Global tclass=106", then rules of single destinations; an unset class shows nothing */
 	if (sscanf(got->text, "Global tclass=%u", &class) == 1) {
 		found(a->c, class);
 	} else {
@@ -518,7 +530,7 @@ static int look_tos(struct about *a, struct err *err)
 	}
 	if (closed(a, CMA_NODE, path))
 		return 0;
-	if (!root_exists(a->ctx->root, CMA_ROOT)) { /* its set has the remedy */
+	if (!root_exists(a->ctx->root, CMA_ROOT)) { /* the set reports the remedy */
 		change_observe(a->c, "configfs is not mounted");
 		a->c->state = CHANGE_DIFFERS;
 		return 0;
@@ -529,7 +541,7 @@ static int look_tos(struct about *a, struct err *err)
 	return r;
 }
 
-/* The value is the device's own and stays when the node goes (cma_configfs.c). */
+/* The value belongs to the device and stays when the node is removed (cma_configfs.c). */
 static int set_tos(const struct about *a, struct err *err)
 {
 	cleanup_free char *path = cc_path(&a->place, CMA_TOS, 0), *node = NULL;
@@ -557,8 +569,8 @@ static int set_tos(const struct about *a, struct err *err)
 /* --- the kind ----------------------------------------------------------------------------- */
 
 static const struct sort {
-	bool dcqcn;	 /* a driver that comes yet may have it */
-	bool needs_rdma; /* it is the RDMA device's own */
+	bool dcqcn;	 /* a driver that comes later may have it */
+	bool needs_rdma; /* the value belongs to the RDMA device */
 	int (*look)(struct about *a, struct err *err);
 	int (*set)(const struct about *a, struct err *err);
 } sorts[] = {
@@ -591,21 +603,21 @@ static void begin(const struct kind_ctx *ctx, struct change *c, struct about *a)
 		a->file = &a->item->file[a->v->dialect];
 }
 
-/* The RDMA device is not there, yet or here. */
+/* Whether the RDMA device is absent: not there yet, or in another network namespace. */
 static bool no_rdma(struct about *a)
 {
 	if (a->place.ibdev)
 		return false;
 	change_observe(a->c, "no RDMA device");
 	if (function_has(a->ctx->root, a->place.addr, "infiniband")) {
-		change_reason(a->c, "its RDMA device is in a network namespace of its own (a "
+		change_reason(a->c, "its RDMA device is in another network namespace (of a "
 				    "container), and is left alone there");
 		a->c->state = CHANGE_UNSUPPORTED;
 	} else {
 		change_reason(a->c, "%s has no RDMA device (yet); is its RDMA driver loaded?%s",
 			      a->place.addr,
 			      a->place.bonded
-				      ? " Nor has another port of the card that is in its bond"
+				      ? " The other ports of the card in its bond have none either"
 				      : "");
 		a->c->state = CHANGE_WAITS;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading the files of one function, in a child: a firmware that hangs holds its reader. */
+/* Reads the files of one function in a child, because a firmware that hangs blocks its reader. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,10 @@ static void read_one(const struct cc_place *place, const char *path, struct str 
 		record(out, path, r, text ? text : "");
 }
 
-/* A window that was not open: what failed to open it is what reading it says. */
+/*
+ * Opens a node that does not exist yet. If this fails, its error is the result of each read below
+ * the node.
+ */
 static int open_node(const struct cc_place *place, const char *node, bool *made)
 {
 	cleanup_free char *parent = xstrdup(node);
@@ -86,7 +89,7 @@ static void add(struct strv *paths, char *path)
 	free(path);
 }
 
-/* Those that rows of section qos have in the vendor's dialect. */
+/* Adds the files that rows of section qos have in the vendor's dialect. */
 static void list_rows(const struct cc_place *place, const struct cc_vendor *v,
 		      const struct field *rows, struct strv *paths)
 {
@@ -140,7 +143,7 @@ static int question(const void *arg, struct netlink_answer *ret, struct err *err
 	return 0;
 }
 
-/* What our own child wrote. */
+/* Parses the records of question(). */
 static void parse(const struct netlink_answer *got, struct cc_reads *ret)
 {
 	const char *at = got->data, *end = at + got->len;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where each vendor's driver has DCQCN. Facts: en_sysfs.c, en_ecn.c and main_ext.c of DOCA-OFED
- * 25.10; drivers/infiniband/hw/mlx5/cong.c, hw/bnxt_re, hw/irdma/verbs.c and
- * drivers/net/ethernet/pensando/ionic of Linux 6.12; bnxt_setupcc.sh of Broadcom; Intel's
- * irdma README (document 635330).
+ * The places of DCQCN in each vendor's driver. Facts: en_sysfs.c, en_ecn.c and main_ext.c of
+ * DOCA-OFED 25.10; drivers/infiniband/hw/mlx5/cong.c, hw/bnxt_re, hw/irdma/verbs.c and
+ * drivers/net/ethernet/pensando/ionic of Linux 6.12; bnxt_setupcc.sh of Broadcom; Intel's irdma
+ * README (document 635330).
  */
 #include <string.h>
 
@@ -27,12 +27,12 @@ static const char *const irdma_enable[] = {"roce_dcqcn_enable", NULL};
 	"set "                                                                                  \
 	"ROCE_CC_PRIO_MASK_P1=MASK, of a card's second port _P2, then a cold boot) and leave "  \
 	"dcqcn.priorities out, or install DOCA-OFED"
-#define BNXT_INBOX                                                                            \
-	"the kernel's own bnxt_re has DCQCN in debugfs alone (cc_config, since 6.15), which " \
-	"railhead "                                                                           \
-	"does not set; install Broadcom's bnxt_re, which has it below /sys/kernel/config/bnxt_re"
-#define IRDMA_PARAM                                                                                \
-	"irdma has DCQCN's parameters as options of Intel's own module alone: modules: {options: " \
+#define BNXT_INBOX                                                                           \
+	"the kernel's own bnxt_re has DCQCN only in debugfs (cc_config, since 6.15), which " \
+	"railhead does not set; install Broadcom's bnxt_re, which has it below "             \
+	"/sys/kernel/config/bnxt_re"
+#define IRDMA_PARAM                                                                               \
+	"irdma has DCQCN's parameters only as options of Intel's own module: modules: {options: " \
 	"{irdma: {dcqcn_...: ...}}}"
 #define IRDMA_INBOX                                                                                \
 	"the kernel's own irdma keeps DCQCN off (irdma_setup_roce()); install Intel's, which has " \
@@ -64,8 +64,8 @@ static const struct cc_vendor vendors[] = {
 	 .module = "mlx5_ib",
 	 .no_param = "neither DOCA-OFED's files (/sys/class/net/{netdev}/ecn) nor those of mlx5_ib "
 		     "are there (/sys/kernel/debug/mlx5/{addr}/cc_params): debugfs is not mounted "
-		     "(systemctl start sys-kernel-debug.mount), or the firmware lets nobody set "
-		     "DCQCN",
+		     "(systemctl start sys-kernel-debug.mount), or the firmware does not allow "
+		     "DCQCN to be set",
 	 .no_priorities = MLX5_FIRMWARE,
 	 .no_class = MLX5_NO_CLASS},
 	{.driver = "bnxt_en",
@@ -166,7 +166,10 @@ char *cc_file(const struct cc_place *place, const struct cc_vendor *v, const cha
 	return dir ? xasprintf("%s/%s", dir, file) : NULL;
 }
 
-/* Soft RoCE and iWARP hang below no function, and name their netdev (rxe_verbs.c, siw_main.c). */
+/*
+ * Soft RoCE and iWARP devices belong to no function, and name their netdev (rxe_verbs.c,
+ * siw_main.c).
+ */
 static char *soft_ibdev(const struct root *root, const char *netdev)
 {
 	cleanup_strv struct strv paths = {0};
@@ -182,7 +185,7 @@ static char *soft_ibdev(const struct root *root, const char *netdev)
 	return NULL;
 }
 
-/* The same card: what is before the function's number is the same. */
+/* Two functions are on the same card if their addresses differ only in the function's number. */
 static bool same_card(const char *a, const char *b)
 {
 	size_t len = strcspn(a, ".");
@@ -191,8 +194,8 @@ static bool same_card(const char *a, const char *b)
 }
 
 /*
- * RoCE LAG: of two ports of one card that are members of a bond, mlx5 and bnxt keep the RDMA device
- * of the first alone (mlx5_bond_0), and it stands for both (mlx5 lag.c, mlx5_lag_is_roce(); bnxt_re
+ * RoCE LAG: if two ports of one card are members of a bond, mlx5 and bnxt keep only the RDMA device
+ * of the first port (mlx5_bond_0), which stands for both (mlx5 lag.c, mlx5_lag_is_roce(); bnxt_re
  * does the same).
  */
 static void find_bonded(struct cc_place *place)
@@ -205,7 +208,7 @@ static void find_bonded(struct cc_place *place)
 		return;
 	place->bonded = true;
 	if (function_has(place->root, place->addr, "infiniband"))
-		return; /* its own, here or in a container */
+		return; /* it has its own device, here or in a container */
 	for (char *name = strtok_r(text, " ", &rest); name && !place->ibdev;
 	     name = strtok_r(NULL, " ", &rest)) {
 		cleanup_free char *addr = NULL;

@@ -20,7 +20,10 @@ static const struct kind *const kinds[] = {
 	&kind_block,   &kind_mount, &kind_check,   &kind_benchmark,
 };
 
-/* The attr kind asks for itself: it has files, of which some may be contested. */
+/*
+ * Whether another section contests the change's file. Kind attr checks this itself, because only
+ * some of its files may be contested.
+ */
 static bool is_contested(const struct kind_ctx *ctx, struct change *c)
 {
 	struct claim claim cleanup_claim = {0};
@@ -48,7 +51,7 @@ const struct kind *kind_find(const char *name)
 
 int kind_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	if (c->kind != &kind_check) /* of which the section may have said which fault it is */
+	if (c->kind != &kind_check) /* the section may have chosen the fault of a check */
 		c->fault = FAULT_NONE;
 	return is_contested(ctx, c) ? 0 : c->kind->look(ctx, c, err);
 }

@@ -43,8 +43,8 @@ int target_no_netdev(const struct root *root, struct change *c, const char *reme
 {
 	change_observe(c, "no netdev");
 	if (function_has(root, c->on.name, "net")) {
-		change_reason(c, "its netdev is in a network namespace of its own (a container), "
-				 "and is left alone there");
+		change_reason(c, "its netdev is in another network namespace (of a container), and "
+				 "is left alone there");
 		c->state = CHANGE_UNSUPPORTED;
 		return 0;
 	}
@@ -69,7 +69,7 @@ int target_lacks(struct change *c, const struct err *missing, struct err *err)
 		return 0;
 	if (!c->optional)
 		return err_copy(err, missing->code, missing);
-	if (c->state == CHANGE_SAME) { /* all that can be is so */
+	if (c->state == CHANGE_SAME) { /* all values that the driver has are right */
 		change_reason(c, "%s", missing->text);
 		c->state = CHANGE_UNSUPPORTED;
 	}

@@ -19,7 +19,7 @@
 
 /* --- which VF ------------------------------------------------------------------------------ */
 
-/* The files are there for Ethernet too, but speak of the InfiniBand port that is not there. */
+/* The files exist for Ethernet too, but are about an InfiniBand port, so the link layer decides. */
 static bool has_files(const struct root *root, const struct change *c)
 {
 	cleanup_free char *device = NULL, *layer = NULL;
@@ -41,7 +41,7 @@ static void vf_end(struct vf *vf)
 	free(vf->state);
 }
 
-/* -ENOENT while there is no such VF. */
+/* -ENOENT: the VF does not exist. */
 static int vf_begin(const struct kind_ctx *ctx, const struct change *c, struct vf *vf,
 		    struct err *err)
 {
@@ -79,7 +79,7 @@ static bool wants_guid(const struct change *c)
 
 /* --- what is wanted ------------------------------------------------------------------------ */
 
-/* In the kernel's unit. */
+/* The wanted number in the kernel's unit. */
 static uint64_t number_of(const struct part *part)
 {
 	const struct vf_setting *setting = part->item;
@@ -108,14 +108,16 @@ static int derive_mac(const struct vf *vf, const struct pf_info *pf, uint64_t *r
 	int r;
 
 	if (!pf->has_mac)
-		return err_set(err, -ENODEV,
-			       "%s has no MAC address to derive those of its VFs from", vf->pf);
+		return err_set(
+			err, -ENODEV,
+			"%s has no MAC address from which to derive the addresses of its VFs",
+			vf->pf);
 	r = vf_derived_mac(pf->mac, (unsigned int)vf->c->on.vf, mac, err);
 	*ret = r < 0 ? 0 : mac_number(mac);
 	return r;
 }
 
-/* "b8ce:f603:001b:2c3d" of the PF's own RDMA device. */
+/* Reads "b8ce:f603:001b:2c3d", the node GUID of the PF's RDMA device. */
 static int pf_node_guid(const struct root *root, const char *pf, uint64_t *ret, struct err *err)
 {
 	cleanup_free char *device = function_ibdev(root, pf), *text = NULL;
@@ -123,13 +125,13 @@ static int pf_node_guid(const struct root *root, const char *pf, uint64_t *ret, 
 
 	if (!device)
 		return err_set(err, -ENODEV,
-			       "%s has no RDMA device whose node GUID those of its VFs could be "
-			       "derived from; is mlx5_ib loaded?",
+			       "%s has no RDMA device with the node GUID from which the GUIDs of "
+			       "its VFs are derived; is mlx5_ib loaded?",
 			       pf);
 	if (read_attr(root, &text, err, DEV "%s/infiniband/%s/node_guid", pf, device) < 0)
 		return err->code;
 	if (sscanf(text, "%4x:%4x:%4x:%4x", &part[0], &part[1], &part[2], &part[3]) != 4)
-		return err_set(err, -EINVAL, "node GUID of %s: '%s' is none", pf, text);
+		return err_set(err, -EINVAL, "node GUID of %s: '%s' is not a GUID", pf, text);
 	*ret = (uint64_t)part[0] << 48 | (uint64_t)part[1] << 32 | (uint64_t)part[2] << 16 |
 	       part[3];
 	return 0;
@@ -185,7 +187,7 @@ static void told_number(const struct vf_info *info, const struct vf_setting *set
 static void observe(const struct vf_info *info, bool infiniband, const struct vf_setting *setting,
 		    struct vf_state *ret)
 {
-	if (setting->how == VF_MAC && !infiniband) /* where it repeats the PF's own */
+	if (setting->how == VF_MAC && !infiniband) /* on InfiniBand it repeats the PF's own */
 		told_mac(info, ret);
 	else if (setting->how == VF_GUID)
 		ret->told = vf_info_guid(info, IFLA_VF_IB_NODE_GUID, &ret->have) &&
@@ -205,8 +207,8 @@ static int observe_guids(const struct vf *vf, struct vf_state *ret, struct err *
 	if (r < 0)
 		return r;
 	if (!guid_parse(node, &ret->have) || !guid_parse(port, &ret->port))
-		return err_set(err, -EINVAL, "GUIDs of VF %d of %s: '%s' or '%s' is none", index,
-			       vf->pf, node, port);
+		return err_set(err, -EINVAL, "GUIDs of VF %d of %s: '%s' or '%s' is not a GUID",
+			       index, vf->pf, node, port);
 	ret->told = true;
 	return 0;
 }
@@ -225,8 +227,10 @@ static int observe_policy(const struct vf *vf, struct vf_state *ret, struct err 
 	return r;
 }
 
-/* Fills the states. pf: what the PF told, or NULL if netlink is not needed. -EOPNOTSUPP: it says
- * nothing of this VF. */
+/*
+ * Fills the states. pf: the PF's answer, or NULL if netlink is not needed. -EOPNOTSUPP: the answer
+ * lacks this VF.
+ */
 static int learn(struct vf *vf, const struct pf_info *pf, struct err *err)
 {
 	static const struct pf_info none;
@@ -235,11 +239,10 @@ static int learn(struct vf *vf, const struct pf_info *pf, struct err *err)
 	vf->info = pf ? pf_info_vf(pf, (unsigned int)vf->c->on.vf) : NULL;
 	vf->ifindex = pf ? pf->ifindex : 0;
 	if (pf && !vf->info)
-		return err_set(
-			err, -EOPNOTSUPP,
-			"the driver %s tells nothing of VF %d by netlink, so that nothing but "
-			"its driver, mtu and msix can be set in sriov.SET.vf",
-			vf->driver, vf->c->on.vf);
+		return err_set(err, -EOPNOTSUPP,
+			       "the driver %s does not report VF %d by netlink, so only its "
+			       "driver, mtu and msix can be set in sriov.SET.vf",
+			       vf->driver, vf->c->on.vf);
 	for (size_t i = 0; r == 0 && i < vf->c->parts.n; i++) {
 		const struct vf_setting *setting = vf->c->parts.v[i].item;
 
@@ -303,7 +306,9 @@ static char *desired(const struct change *c)
 
 /* --- looking ------------------------------------------------------------------------------- */
 
-/* What the driver does not even tell is not offered; else it differs or it does not. */
+/*
+ * A value that the driver does not report is not offered; any other value differs or is the same.
+ */
 static int compare(struct change *c, const struct vf *vf, struct err *err)
 {
 	struct err missing = {0};
@@ -330,7 +335,7 @@ static int judge(struct change *c, struct vf *vf, const struct pf_info *pf, stru
 	if (r == 0 && c->state == CHANGE_DIFFERS && any_derived(c)) {
 		cleanup_free char *want = describe(vf, true);
 
-		change_reason(c, "derived, that is: %s", want);
+		change_reason(c, "derived: %s", want);
 	}
 	return r;
 }
@@ -391,8 +396,9 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	if (r < 0)
 		return r;
 	/*
-	 * Its driver has read the old address and keeps it until it is bound again. Unbound before
-	 * the address is there: a run that is killed in between leaves a difference to be seen.
+	 * The VF's driver has read the old address and keeps it until the VF is bound again. The VF
+	 * is unbound before the address is set, so that a run that is killed in between leaves a
+	 * visible difference.
 	 */
 	if (address_differs(&vf))
 		r = vf_unbind(ctx->root, vf.addr, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Asking a PF after its VFs, once for all that look at one of them. */
+/* Asks a PF about its VFs, once for all looks at one of them. */
 #include <errno.h>
 
 #include "base/mem.h"

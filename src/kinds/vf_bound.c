@@ -21,13 +21,16 @@ const char *vf_user(const struct root *root, const char *addr)
 	cleanup_strv struct strv names = {0};
 	uint64_t enabled;
 
-	/* The class directory stays while a netdev is away, and shows those of our namespace. */
+	/*
+	 * The class directory stays while a netdev is in another namespace, and shows only netdevs
+	 * of this namespace.
+	 */
 	if (read_dir(root, &names, NULL, DEV "%s/net", addr) == 0 && !names.n)
-		return "its netdev is in another network namespace, as a container's is";
-	/* vfio-pci enables the device when it is opened, and not before. */
+		return "its netdev is in another network namespace (of a container)";
+	/* vfio-pci enables the device only when a user opens it. */
 	if (is_vfio(root, addr) && read_u64(root, &enabled, NULL, DEV "%s/enable", addr) == 0 &&
 	    enabled)
-		return "a guest has it";
+		return "a guest uses it";
 	return NULL;
 }
 
@@ -45,5 +48,5 @@ int vf_unbind(const struct root *root, const char *addr, struct err *err)
 	if (!root_exists(root, DEV "%s/driver", addr) || is_vfio(root, addr))
 		return 0;
 	r = machine_write_attr(root, path, addr, err);
-	return r == -ENODEV ? 0 : r; /* gone by itself meanwhile */
+	return r == -ENODEV ? 0 : r; /* the driver was unbound meanwhile */
 }

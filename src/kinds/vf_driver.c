@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which driver a VF has, and that it is ready: netdev and RDMA device come behind the
- * driver, and the netdev's name behind both. A netdev that is used before udev has named it
+ * The driver of a VF, and whether the VF is ready: the driver creates the netdev and RDMA device
+ * after it is bound, and udev then names the netdev. A netdev that is used before udev has named it
  * keeps its old name.
  */
 #include <errno.h>
@@ -18,13 +18,13 @@
 
 #define DEV "/sys/bus/pci/devices/"
 #define VFIO "vfio-pci"
-/* As a driver_override it matches no driver: the ABI's way to keep a device unbound. */
+/* As a driver_override this word matches no driver: the documented way to keep a device unbound. */
 #define NONE "none"
 
 enum {
-	PROBE_US = 500000,   /* behind drivers_probe: a probe that was deferred, and comes now */
-	LOAD_US = 2000000,   /* the same where the driver itself may only be on its way */
-	SETTLE_US = 2000000, /* for what a driver that was bound before us has not made yet */
+	PROBE_US = 500000,   /* after drivers_probe, for a probe that was deferred */
+	LOAD_US = 2000000,   /* the same, if the driver itself may still be coming */
+	SETTLE_US = 2000000, /* for devices that a driver bound earlier has yet to create */
 };
 
 const char *const vf_driver_words[] = {
@@ -43,7 +43,7 @@ static void free_vf(struct vf *vf)
 	free(vf->addr);
 }
 
-/* -ENOENT while it does not exist: then all but its address is filled. */
+/* -ENOENT: the VF does not exist. ret then lacks only the address. */
 static int find_vf(const struct root *root, const struct change *c, struct vf *ret, struct err *err)
 {
 	*ret = (struct vf){root, c->on.name, c->on.vf, c->want.number, NULL};
@@ -52,7 +52,7 @@ static int find_vf(const struct root *root, const struct change *c, struct vf *r
 
 /* --- what it should be, and what it is --------------------------------------------------- */
 
-/* Which driver takes the VFs of which PF driver, of the NICs and disks that are common. */
+/* The drivers of VFs by the driver of their PF, for common NICs and disks. */
 static const struct {
 	const char *pf, *vf;
 } vf_drivers[] = {
@@ -82,7 +82,7 @@ static bool driver_fits(int64_t want, const char *driver)
 		return !driver;
 	if (want == VF_DRIVER_VFIO)
 		return driver && streq(driver, VFIO);
-	return driver && !streq(driver, VFIO); /* netdev: its own driver, whatever the name */
+	return driver && !streq(driver, VFIO); /* netdev: any driver but vfio-pci */
 }
 
 static bool lacks_netdev(const struct vf *vf)
@@ -95,14 +95,14 @@ static bool lacks_rdma(const struct vf *vf)
 	return !function_has(vf->root, vf->addr, "infiniband");
 }
 
-/* The PF has RDMA devices, and this driver gives its VFs theirs too. */
+/* Whether the PF has RDMA devices, and this driver creates them for VFs too. */
 static bool wants_rdma(const struct vf *vf, const char *driver)
 {
 	return (streq(driver, "mlx5_core") || streq(driver, "mlx4_core")) &&
 	       function_has(vf->root, vf->pf, "infiniband");
 }
 
-/* What its own driver has not made of it (yet), or NULL. */
+/* The device that the VF's own driver has not created (yet), or NULL. */
 static const char *missing_device(const struct vf *vf, const char *driver)
 {
 	uint64_t class;
@@ -116,7 +116,7 @@ static const char *missing_device(const struct vf *vf, const char *driver)
 		return "no netdev";
 	if (class == CLASS_ETHERNET && lacks_rdma(vf) && wants_rdma(vf, driver))
 		return "no RDMA device";
-	/* ConnectX-3 and older: 0280 or 0c06, whatever their ports are set to */
+	/* ConnectX-3 and older: 0280 or 0c06, for any type of port */
 	if ((class >> 8 == 0x02 || class == CLASS_SERIAL_INFINIBAND) && lacks_netdev(vf) &&
 	    lacks_rdma(vf))
 		return "no netdev and no RDMA device";
@@ -146,7 +146,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return r;
 	read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", vf.addr);
 	c->state = driver_fits(vf.want, driver) ? CHANGE_SAME : CHANGE_DIFFERS;
-	/* Unbound for now is not enough: a driver that is loaded later would take it. */
+	/* Being unbound is not enough, because a driver that is loaded later would bind the VF. */
 	if (c->state == CHANGE_SAME && vf.want == VF_DRIVER_NONE && !pinned_to_none(&vf))
 		missing = "but open to any driver";
 	else if (c->state == CHANGE_SAME && vf.want == VF_DRIVER_NETDEV)
@@ -190,8 +190,8 @@ static bool has_driver(void *arg)
 }
 
 /*
- * The driver for it, if the bus has that: then drivers_probe has asked it before it returned,
- * also one that likes to be asked asynchronously (device_attach(), drivers/base/dd.c).
+ * The driver for the VF, if it is registered: drivers_probe then returns only after that driver was
+ * asked, even if the driver prefers asynchronous probes (device_attach(), drivers/base/dd.c).
  */
 static const char *registered_driver(const struct vf *vf)
 {
@@ -208,17 +208,18 @@ static int no_driver(const struct vf *vf, const char *tried, uint64_t waited, st
 		return -ENODEV;
 	read_u64(vf->root, &autoprobe, NULL, DEV "%s/sriov_drivers_autoprobe", vf->pf);
 	if (!autoprobe && vf->want == VF_DRIVER_NETDEV)
-		return err_set(err, -ENODEV,
-			       "VF %s of %s: no driver may take it, as sriov_drivers_autoprobe of "
-			       "the PF is 0; something else on the node sets that",
-			       vf->addr, vf->pf);
+		return err_set(
+			err, -ENODEV,
+			"VF %s of %s: no driver may bind it, because sriov_drivers_autoprobe of "
+			"the PF is 0; another program on the node sets this",
+			vf->addr, vf->pf);
 	if (tried)
 		return err_set(err, -ENODEV,
 			       "VF %s of %s: the probe of %s failed; the kernel log says why "
 			       "(journalctl -k -g %s)",
 			       vf->addr, vf->pf, tried, vf->addr);
 	return err_set(err, -ENODEV,
-		       "VF %s of %s: no driver took it within %.1f s; is the module for it "
+		       "VF %s of %s: no driver bound it within %.1f s; is the module for it "
 		       "installed and loaded, and what does the kernel log say of %s?",
 		       vf->addr, vf->pf, (double)waited / 1e6, vf->addr);
 }
@@ -237,7 +238,7 @@ static int probe(struct vf *vf, uint64_t deadline, struct err *err)
 	tried = registered_driver(vf);
 	r = ask_drivers(vf, err);
 	if (r == 0 && !tried && !has_driver(vf)) {
-		/* Looked for in the files of depmod only where no driver that is there took it. */
+		/* Searches the files of depmod only if no registered driver took the VF. */
 		if (vf_load_driver(vf->root, vf->addr, vf->want == VF_DRIVER_VFIO, err) == -ELIBACC)
 			return err_wrap(err, "VF %s of %s", vf->addr, vf->pf);
 		tried = registered_driver(vf);
@@ -255,13 +256,16 @@ static int probe(struct vf *vf, uint64_t deadline, struct err *err)
 
 /* --- ready -------------------------------------------------------------------------------- */
 
-/* What still lacks, for the message, where that driver has it (NULL: none); NULL: it is ready. */
+/*
+ * The text for the message if a VF with this driver (NULL: none) is not ready; NULL: the VF is
+ * ready.
+ */
 static const char *lacks(const struct vf *vf, const char *driver)
 {
 	const char *missing;
 
 	if (!driver_fits(vf->want, driver))
-		return "its driver let go of it";
+		return "the driver unbound from the VF";
 	if (!driver || vf->want != VF_DRIVER_NETDEV)
 		return NULL;
 	missing = missing_device(vf, driver);
@@ -298,23 +302,25 @@ static int complete(const struct kind_ctx *ctx, struct change *c, struct err *er
 	}
 	if (function_gone(ctx->root, vf.pf, err) < 0)
 		return -ENODEV;
-	if (r == -ENOENT) /* with its PF, mostly, which goes last */
+	if (r == -ENOENT) /* mostly with its PF, which disappears last */
 		return err_set(err, -EAGAIN,
-			       "VF %s/%d went away behind its bind; what does the kernel log say "
-			       "of %s?",
+			       "VF %s/%d disappeared after it was bound; what does the kernel log "
+			       "say of %s?",
 			       vf.pf, vf.index, vf.pf);
 	if (r < 0)
 		return r;
 	return err_set(
-		err, -EAGAIN, "VF %s of %s: %s has it, but after %.1f s: %s; %s", vf.addr, vf.pf,
-		driver ? driver : "no driver",
+		err, -EAGAIN, "VF %s of %s (driver: %s) is not ready after %.1f s: %s; %s", vf.addr,
+		vf.pf, driver ? driver : "none",
 		(double)(clock_usec() - c->started - c->written) / 1e6, missing,
 		strstr(missing, "udev")
-			? "is systemd-udevd at work, and do its rules end?"
+			? "is systemd-udevd running, and do its rules finish?"
 			: "what does the kernel log say of it, and is vf.timeout long enough?");
 }
 
-/* The override that is wanted, and none that stands against it. */
+/*
+ * Sets the override that the wanted driver needs, or clears an override that prevents that driver.
+ */
 static int set_override(const struct vf *vf, struct err *err)
 {
 	cleanup_free char *override = NULL;
@@ -323,7 +329,7 @@ static int set_override(const struct vf *vf, struct err *err)
 		return write_at(vf, "driver_override", vf_driver_words[vf->want], err);
 	read_attr(vf->root, &override, NULL, DEV "%s/driver_override", vf->addr);
 	if (override && (streq(override, VFIO) || streq(override, NONE)))
-		/* ours, of another profile; "\n" is how the kernel clears it */
+		/* set for another profile; "\n" is how the kernel clears it */
 		return write_at(vf, "driver_override", "\n", err);
 	return 0;
 }
@@ -333,7 +339,7 @@ static bool has_own_driver(const struct vf *vf, const char *driver)
 	return vf->want == VF_DRIVER_NETDEV && driver_fits(vf->want, driver);
 }
 
-/* A driver that is right but has not made all of its devices may be at it still. */
+/* Waits for the devices, because the right driver may still be creating them. */
 static bool comes_by_itself(struct vf *vf, uint64_t deadline)
 {
 	uint64_t until = clock_usec() + SETTLE_US;
@@ -351,7 +357,7 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return function_going(ctx->root, vf.pf, r, err) < 0 ? -ENODEV : r;
 	read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", vf.addr);
 	if (has_own_driver(&vf, driver)) {
-		/* A container or a program may use what is there: it is not taken from them. */
+		/* A container or a program may use the devices that exist, so the driver stays. */
 		if (!lacks_netdev(&vf) || !lacks_rdma(&vf))
 			return 0;
 		if (comes_by_itself(&vf, ctx->deadline))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many MSI-X vectors a VF has. The file sriov_vf_msix_count can only be written; what
- * there is stands in the VF's own config space (Documentation/ABI/testing/sysfs-bus-pci,
- * drivers/pci/iov.c). The file is there for every VF, whether the PF's driver knows how to do
- * it or not: that shows in the total of the PF, which is 0 then. Reading the total takes the
- * PF's device lock, so a look does not: it must not hang behind a writer that is stuck.
+ * The number of MSI-X vectors of a VF. The file sriov_vf_msix_count can only be written; the
+ * present number is in the VF's config space (Documentation/ABI/testing/sysfs-bus-pci,
+ * drivers/pci/iov.c). Every VF has the file, even if the PF's driver does not support it; the PF's
+ * total is then 0. A look does not read the total, because the read takes the PF's device lock, and
+ * a look must not hang behind a writer that is stuck.
  */
 #include <errno.h>
 
@@ -40,8 +40,8 @@ static int no_pool(const struct root *root, const char *pf, struct err *err)
 	read_link_name(root, &driver, NULL, DEV "%s/driver", pf);
 	if (driver && streq(driver, "mlx5_core"))
 		return err_set(err, -ENXIO,
-			       "%s: its firmware shares out no MSI-X vectors among VFs: turn that "
-			       "on in it (DYNAMIC_VF_MSIX_TABLE), or leave vf.msix out",
+			       "%s: its firmware does not share MSI-X vectors among VFs: turn on "
+			       "DYNAMIC_VF_MSIX_TABLE in the firmware, or leave vf.msix out",
 			       pf);
 	return err_set(err, -ENXIO,
 		       "%s: the driver of the PF (%s) offers no MSI-X count per VF, as mlx5_core "
@@ -49,7 +49,7 @@ static int no_pool(const struct root *root, const char *pf, struct err *err)
 		       pf, driver ? driver : "none");
 }
 
-/* Before the VF is taken from its driver: whether the PF can give it, and all the others. */
+/* Checks, before the VF is unbound, that the PF has enough vectors for all its VFs. */
 static int check_pool(const struct root *root, const char *pf, int64_t vectors, struct err *err)
 {
 	unsigned int vfs;
@@ -62,12 +62,12 @@ static int check_pool(const struct root *root, const char *pf, int64_t vectors, 
 	if ((uint64_t)vectors * vfs > total)
 		return err_set(err, -ERANGE,
 			       "%s: %lld MSI-X vectors for each of its %u VFs, and %llu for all of "
-			       "them (sriov_vf_total_msix): ask fewer in vf.msix, or fewer VFs",
+			       "them (sriov_vf_total_msix): request fewer in vf.msix, or fewer VFs",
 			       pf, (long long)vectors, vfs, (unsigned long long)total);
 	return 0;
 }
 
-/* The kernel refuses to change it below any driver (EBUSY), vfio-pci too. */
+/* The kernel rejects a change while any driver is bound (EBUSY), also vfio-pci. */
 static int unbind(const struct root *root, const char *addr, struct err *err)
 {
 	const char *user = vf_user(root, addr);
@@ -99,11 +99,11 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	path = xasprintf(DEV "%s/sriov_vf_msix_count", addr);
 	r = machine_write_attr(ctx->root, path, count, err);
 	if (r == -EBUSY)
-		err_wrap(err, "VF %s of %s was bound again by something else on the node", addr,
+		err_wrap(err, "VF %s of %s was bound again by another program on the node", addr,
 			 pf);
 	else if (r < 0)
-		err_wrap(err, "VF %s of %s: its firmware rejects %s MSI-X vectors; ask fewer", addr,
-			 pf, count);
+		err_wrap(err, "VF %s of %s: its firmware rejects %s MSI-X vectors; request fewer",
+			 addr, pf, count);
 	return r;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The MTU of a VF's netdev. By its sysfs file, which takes the same lock and asks the same
- * driver as netlink does (net/core/net-sysfs.c).
+ * The MTU of a VF's netdev, by its sysfs file, which takes the same lock and asks the same driver
+ * as netlink does (net/core/net-sysfs.c).
  */
 #include <errno.h>
 
@@ -12,7 +12,7 @@
 
 #define DEV "/sys/bus/pci/devices/"
 
-/* Of the netdevs that it has in this network namespace. */
+/* The files of the VF's netdevs in this network namespace. */
 static int mtu_files(const struct root *root, const struct change *c, struct strv *ret,
 		     struct err *err)
 {
@@ -26,8 +26,8 @@ static int no_netdev(const struct kind_ctx *ctx, struct change *c)
 {
 	change_observe(c, "no netdev");
 	if (root_exists(ctx->root, DEV "%s/virtfn%d/net", c->on.name, c->on.vf)) {
-		change_reason(c, "its netdev is in a network namespace of its own (a container), "
-				 "and is left alone there");
+		change_reason(c, "its netdev is in another network namespace (of a container), and "
+				 "is left alone there");
 		c->state = CHANGE_UNSUPPORTED;
 		return 0;
 	}
@@ -67,8 +67,8 @@ static int refused(const struct root *root, const struct change *c, struct err *
 	if (read_glob(root, pattern, &files, NULL) == 0 && files.n)
 		read_attr(root, &pf_mtu, NULL, "%s", files.v[0]);
 	return err_set(err, -EINVAL,
-		       "VF %d of %s: an MTU of %lld is more than its driver or the PF's port takes "
-		       "(the PF has %s): raise link.mtu of the PF, or ask less",
+		       "VF %d of %s: an MTU of %lld is more than its driver or the PF's port "
+		       "accepts (the PF has %s): raise link.mtu of the PF, or write less",
 		       c->on.vf, c->on.name, (long long)c->want.number,
 		       pf_mtu ? pf_mtu : "no netdev");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many VFs a PF has. Contract of the files: Documentation/ABI/testing/sysfs-bus-pci
- * and drivers/pci/iov.c.
+ * The number of VFs of a PF. Contract of the files: Documentation/ABI/testing/sysfs-bus-pci and
+ * drivers/pci/iov.c.
  */
 #include <errno.h>
 
@@ -16,7 +16,7 @@
 
 #define DEV "/sys/bus/pci/devices/"
 
-/* Links that are late are waited for so long at least: the write may have used up all time. */
+/* The shortest wait for links that come late, because the write may have used up the time. */
 enum { LINKS_US = 2000000 };
 
 static int count_vfs(const struct root *root, const char *pf, unsigned int *ret, struct err *err)
@@ -26,7 +26,7 @@ static int count_vfs(const struct root *root, const char *pf, unsigned int *ret,
 	return r == -ENOENT && function_gone(root, pf, err) < 0 ? -ENODEV : r;
 }
 
-/* "max" of a PF whose number nobody knows */
+/* Whether the value is the word max, because the PF's number is unknown. */
 static bool wants_max(const struct change *c)
 {
 	return c->want.type == VALUE_WORD;
@@ -60,28 +60,27 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 /* --- the write ------------------------------------------------------------------------ */
 
-/* What the errno of a write means to the person who must mend it. */
+/* The cause and the remedy of each errno of a write. */
 static const struct {
 	int code;
 	const char *text;
 } meanings[] = {
-	{-EBUSY, "the PF has VFs that are in use, or that another program has just made: look for "
-		 "VMs and containers that have them (fuser /dev/vfio/*, lsns -t net) and for "
-		 "whatever else writes sriov_numvfs (a udev rule, an SR-IOV operator)"},
-	{-ERANGE, "the driver takes fewer than sriov_totalvfs says; ask fewer, or raise the "
+	{-EBUSY, "the PF has VFs that are in use, or that another program has just created: look "
+		 "for VMs and containers that have them (fuser /dev/vfio/*, lsns -t net) and for "
+		 "other programs that write sriov_numvfs (a udev rule, an SR-IOV operator)"},
+	{-ERANGE, "the driver accepts fewer VFs than sriov_totalvfs; request fewer, or raise the "
 		  "firmware's number"},
-	{-ENOMEM, "no room for the VFs' memory or bus numbers; pci=realloc, or the BIOS options "
-		  "for SR-IOV and above-4G decoding, give it"},
-	{-EINVAL,
-	 "the driver rejected the number: a mode of the PF may stand against VFs (eswitch, "
-	 "bonding, safe mode); the kernel log says which"},
+	{-ENOMEM, "no room for the VFs' memory or bus numbers; use pci=realloc, or the BIOS "
+		  "options for SR-IOV and above-4G decoding"},
+	{-EINVAL, "the driver rejected the number: a mode of the PF may prevent VFs (eswitch, "
+		  "bonding, safe mode); the kernel log says which"},
 	{-EIO, "the PF did not answer its driver; the kernel log says what failed (firmware, "
 	       "AER); reset the PF or power-cycle the node"},
 	{-EPERM, "kernel, driver or firmware forbid VFs on this PF; the kernel log says why"},
 	{-EOPNOTSUPP, "the driver offers no VFs in this state of the PF; the kernel log says why"},
 };
 
-/* No driver, or one that makes no VFs. */
+/* Reports a PF without a driver, or a driver that makes no VFs. */
 static int no_maker(const struct kind_ctx *ctx, const char *pf, struct err *err)
 {
 	cleanup_free char *driver = NULL, *after = NULL;
@@ -90,7 +89,7 @@ static int no_maker(const struct kind_ctx *ctx, const char *pf, struct err *err)
 		after = xasprintf(" after %.0f s", (double)ctx->waited / 1e6);
 	if (read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", pf) == 0)
 		err_set(err, -ENOENT,
-			"%s, the driver of %s, makes no VFs; another driver for it must", driver,
+			"%s, the driver of %s, creates no VFs; bind another driver to it", driver,
 			pf);
 	else
 		err_set(err, -ENOENT,
@@ -121,8 +120,8 @@ static int write_numvfs(const struct kind_ctx *ctx, const char *pf, unsigned int
 }
 
 /*
- * A driver may make fewer, and the write still succeeds (sriov_numvfs_store()). The file
- * has the number right behind the write: nobody need wait for links that will not come.
+ * The write succeeds even if the driver makes fewer VFs (sriov_numvfs_store()). The file has the
+ * number right after the write, so nothing waits for links that will not come.
  */
 static int check_made(const struct root *root, const char *pf, unsigned int asked, struct err *err)
 {
@@ -133,11 +132,10 @@ static int check_made(const struct root *root, const char *pf, unsigned int aske
 		return function_going(root, pf, r, err) < 0 ? -ENODEV : r;
 	if (made == asked)
 		return 0;
-	return err_set(
-		err, -EIO,
-		"%u VFs asked, %llu came; the kernel log says what the driver or firmware of "
-		"%s ran out of; none of them is bound, ask that many or mend it",
-		asked, (unsigned long long)made, pf);
+	return err_set(err, -EIO,
+		       "%u VFs requested, %llu created, none bound; the kernel log says what the "
+		       "driver or firmware of %s ran out of: fix it, or request fewer",
+		       asked, (unsigned long long)made, pf);
 }
 
 /* --- the links ------------------------------------------------------------------------ */
@@ -171,8 +169,8 @@ static int wait_links(const struct kind_ctx *ctx, const char *pf, unsigned int v
 }
 
 /*
- * The module of the VFs' driver, while autoprobe is off: once it is on, a module that comes
- * then takes all VFs one after another (driver_attach()).
+ * Loads the module of the VFs' driver while autoprobe is off, because a module that comes after
+ * autoprobe is on binds all VFs one after another (driver_attach()).
  */
 static void prepare_driver(const struct root *root, const char *pf)
 {
@@ -192,11 +190,11 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	unsigned int want = (unsigned int)c->want.number, have;
 	int r = count_vfs(root, pf, &have, err);
 
-	if (r == 0 && wants_max(c)) /* as its look has said */
+	if (r == 0 && wants_max(c)) /* as the look has reported */
 		return firmware_lacks_vfs(ctx, pf, "max", 0, err);
 	if (r < 0)
 		return r;
-	/* The kernel refuses to go from one non-zero count to another (EBUSY). */
+	/* The kernel rejects a change from one non-zero count to another (EBUSY). */
 	if (have && want)
 		r = write_numvfs(ctx, pf, 0, err);
 	if (r == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Setting what a PF sets for a VF, one attribute each. */
+/* Sends the settings that a PF makes for a VF, one attribute each. */
 #include <errno.h>
 #include <linux/if_link.h>
 
@@ -27,7 +27,7 @@ static int refused(int r, const struct vf *vf, const struct part *part, const ch
 	if (setting->how == VF_MAC)
 		hint = " (an address must be unicast)";
 	else if (setting->attr == IFLA_VF_RATE)
-		hint = " (igb takes no min_rate, and max_rate only while the PF's link is up)";
+		hint = " (igb accepts no min_rate, and max_rate only while the PF's link is up)";
 	err_wrap(err, "VF %d of %s: driver %s rejects %s %s%s", vf->c->on.vf, vf->pf, vf->driver,
 		 name, value, hint);
 	return r;
@@ -66,7 +66,7 @@ static bool has_carrier(void *arg)
 }
 
 /*
- * Some drivers know no rate without a link (igb_ndo_set_vf_bw()), and lose the link for
+ * Some drivers reject a rate while there is no link (igb_ndo_set_vf_bw()), and lose the link for
  * seconds when the number of VFs changes.
  */
 static int send_rate(const struct vf *vf, const struct part *part, const struct vf_value *value,
@@ -82,7 +82,7 @@ static int send_rate(const struct vf *vf, const struct part *part, const struct 
 	return send_message(vf, part, value, name, text, err);
 }
 
-/* The part that is about the other number of the attribute; parts.n: none. */
+/* The part with the other number of the attribute; parts.n: there is none. */
 static size_t other_half(const struct vf *vf, size_t i)
 {
 	const struct vf_setting *own = vf->c->parts.v[i].item;
@@ -97,7 +97,7 @@ static size_t other_half(const struct vf *vf, size_t i)
 	return other;
 }
 
-/* Both rates are one attribute: the one that is not asked for stays as it is. */
+/* Both rates are one attribute, so a rate that the profile does not name is sent as it is. */
 static int send_rates(const struct vf *vf, size_t i, struct err *err)
 {
 	const struct part *part = &vf->c->parts.v[i];
@@ -108,7 +108,7 @@ static int send_rates(const struct vf *vf, size_t i, struct err *err)
 	struct vf_value value = {.attr = setting->attr};
 	cleanup_free char *text = NULL;
 
-	if (both && other < i) /* it went with the other */
+	if (both && other < i) /* sent with the other rate */
 		return 0;
 	if (asked)
 		rest = (uint32_t)vf->state[other].want;

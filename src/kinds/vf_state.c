@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a PF sets for a VF: whether it is so, by which way it goes, as text. */
+/*
+ * The settings that a PF makes for a VF: whether they differ, the way to send them, and their text.
+ */
 #include <errno.h>
 #include <linux/if_link.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a worker sleeps that does not come back, by /proc/PID/stack (fs/proc/base.c): a line
- * for each function, the innermost first, "[<0>] sriov_numvfs_store+0x5c/0x1a0". Functions of
- * the scheduler, and the ways into a mutex are among them, are left out there
- * (kernel/stacktrace.c): of one that waits for the lock around the driver's work
- * (pci_lock_rescan_remove()) or for the PF's own, sriov_numvfs_store() itself is the first.
- * Of one that is at work the driver's functions stand above it.
+ * Finds where a worker that does not return sleeps, by /proc/PID/stack (fs/proc/base.c): a line for
+ * each function, the innermost first, "[<0>] sriov_numvfs_store+0x5c/0x1a0". The kernel leaves out
+ * functions of the scheduler, which include the ways into a mutex (kernel/stacktrace.c). If the
+ * worker waits for the lock around the driver's work (pci_lock_rescan_remove()) or for the PF's own
+ * lock, the first function is therefore sriov_numvfs_store() itself. If the worker is at work,
+ * functions of the driver come before it.
  */
 #include <stdio.h>
 #include <string.h>

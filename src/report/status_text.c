@@ -58,12 +58,15 @@ static void read_causes(const struct reasons *reasons, struct causes *ret)
 	}
 }
 
-static void print_remedy(const struct page *p, const struct cause *cause)
+/* Prints the remedy of the reason, or else the remedy of its fault. */
+static void print_remedy(const struct page *p, const struct cause *cause, enum fault fault)
 {
 	cleanup_free char *usual = cause->rest ? NULL : cause_usual_remedy(p->record, cause->id);
 
 	if (usual)
 		print_line(p, "remedy:", usual);
+	else if (!cause->rest && fault != FAULT_NONE)
+		print_line(p, "remedy:", fault_row(fault)->remedy);
 	else if (cause->rest && p->screen->terminal) /* in a pipe the line has the remedy */
 		print_line(p, "remedy:", cause->rest);
 }
@@ -137,7 +140,7 @@ static void print_verdict(const struct page *p)
 	for (size_t i = 1; i < lines.n; i++)
 		print_line(p, "and:", lines.v[i]);
 	if (causes.list.n)
-		print_remedy(p, &causes.list.v[0]);
+		print_remedy(p, &causes.list.v[0], p->record->verdict.reasons.list.v[0].fault);
 	print_faults(p);
 }
 

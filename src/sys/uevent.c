@@ -12,6 +12,7 @@ enum {
 	GROUP_KERNEL = 1,
 	GROUP_UDEV = 2,
 	RECHECK_MS = 250,
+	LOOKS_SHARE = 5, /* a look gets one fifth of the time, or less */
 	FIRST_MS = 5,
 };
 
@@ -41,10 +42,18 @@ int uevent_pause_ms(int last)
 	return last * 2 < FIRST_MS ? FIRST_MS : last * 2 < RECHECK_MS ? last * 2 : RECHECK_MS;
 }
 
+static uint64_t ms_until(uint64_t deadline)
+{
+	uint64_t now = clock_usec();
+
+	return now < deadline ? (deadline - now + 999) / 1000 : 0;
+}
+
 bool uevent_wait(bool (*ready)(void *arg), void *arg, uint64_t deadline)
 {
 	cleanup_close int fd = -1;
 	int pause = uevent_pause_ms(0);
+	uint64_t began;
 
 	if (ready(arg))
 		return true;
@@ -53,13 +62,20 @@ bool uevent_wait(bool (*ready)(void *arg), void *arg, uint64_t deadline)
 	 * container) only the periodic look remains.
 	 */
 	fd = uevent_open();
-	while (!ready(arg)) {
+	while (began = clock_usec(), !ready(arg)) {
+		uint64_t rest = (clock_usec() - began) * (LOOKS_SHARE - 1) / 1000,
+			 left = ms_until(deadline);
 		struct pollfd p = {.fd = fd, .events = POLLIN};
-		uint64_t now = clock_usec(),
-			 left = now < deadline ? (deadline - now + 999) / 1000 : 0;
 
 		if (!left)
 			return false;
+		/*
+		 * A survey of many functions at each of a boot's thousands of uevents would take a
+		 * CPU, and locks that the drivers want, for as long as the drivers probe.
+		 */
+		rest = rest < RECHECK_MS ? rest : RECHECK_MS;
+		poll(NULL, 0, (int)(rest < left ? rest : left));
+		left = ms_until(deadline);
 		if (poll(&p, 1, left < (uint64_t)pause ? (int)left : pause) > 0)
 			uevent_drain(fd);
 		pause = uevent_pause_ms(pause);

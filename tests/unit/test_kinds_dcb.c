@@ -168,8 +168,7 @@ static void test_cable_length(void **state)
 	assert_int_equal(fake->bounces, 0);
 	/* who does not count in metres keeps its own */
 	is_driver(t, ICE);
-	gives(t, "cable_length", "5", CHANGE_FAILED,
-	      "took cable_length 5 without a word and left it at 40");
+	gives(t, "cable_length", "5", CHANGE_FAILED, "accepted cable_length 5 but kept 40");
 }
 
 /* --- what is not there ------------------------------------------------------------------------ */
@@ -201,8 +200,8 @@ static void test_silently_skipped(void **state)
 
 	fake->deaf = true;
 	gives(t, "pfc", "3", CHANGE_FAILED,
-	      "the driver mlx5_core took pfc 3 without a word and left it at none");
-	gives(t, "buffers", "priorities 3:1", CHANGE_FAILED, "without a word");
+	      "driver mlx5_core accepted pfc 3 but kept none, because it has no function");
+	gives(t, "buffers", "priorities 3:1", CHANGE_FAILED, "but kept priorities 3:0");
 	c->optional = true;
 	apply_devices(&run);
 	assert_int_equal(c->state, CHANGE_UNSUPPORTED);
@@ -217,7 +216,7 @@ static void test_no_netdev(void **state)
 	tree_remove(t, PF_DIR "net/rail0");
 	tree_remove(t, PF_DIR "net/a_rep/ifindex");
 	tree_remove(t, PF_DIR "net/a_rep");
-	gives(t, "pfc", "3", CHANGE_UNSUPPORTED, "in a network namespace of its own");
+	gives(t, "pfc", "3", CHANGE_UNSUPPORTED, "in another network namespace");
 	tree_remove(t, PF_DIR "net");
 	gives(t, "pfc", "3", CHANGE_WAITS, "has no netdev (yet)");
 	assert_int_equal(fake->questions, 0);
@@ -401,7 +400,7 @@ static void test_dcbx(void **state)
 	assert_int_equal(fake->dcbx, DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE);
 	is_driver(t, BNXT);
 	fake->dcbx = DCB_CAP_DCBX_VER_IEEE;
-	gives(t, "pfc", "3", CHANGE_FAILED, "in the host's DCBX mode only");
+	gives(t, "pfc", "3", CHANGE_FAILED, "only in the host's DCBX mode");
 	sets(t, "dcbx", "host");
 	sets(t, "pfc", "3");
 }
@@ -430,7 +429,7 @@ static void test_cut_errno(void **state)
 
 	is_driver(t, BNXT);
 	fake->no_dscp = true;
-	gives(t, "dscp_map", "26:3", CHANGE_FAILED, "this is its ENOTSUPP (-524)");
+	gives(t, "dscp_map", "26:3", CHANGE_FAILED, "the driver returned ENOTSUPP (-524)");
 	c->optional = true;
 	apply_devices(&run);
 	assert_int_equal(c->state, CHANGE_UNSUPPORTED);

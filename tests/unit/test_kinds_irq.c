@@ -164,7 +164,7 @@ static void test_what_is_right_stays(void **state)
 	look(t, "local_node", CHANGE_DIFFERS, "2 of 4 vectors on node 1; irq 11 on CPU 3");
 	make_vector(t, 11, "5\n");
 	look(t, "local_node", CHANGE_DIFFERS,
-	     "3 of 4 vectors on node 1; irq 13 on CPU 6 with too many others");
+	     "3 of 4 vectors on node 1; irq 13 on CPU 6 with too many other vectors");
 	make_vector(t, 11, "4-5\n");
 	make_vector(t, 13, "4\n");
 	set(t, "local_node", NULL);
@@ -242,7 +242,7 @@ static void test_late_effect(void **state)
 	make_vector(t, 60, "4\n");
 	tmp_write(t, "proc/irq/60/effective_affinity_list", "1\n");
 	look(t, "local_node", CHANGE_SAME,
-	     "1 vector on node 1; irq 60 comes from CPU 1 with its next interrupt");
+	     "1 vector on node 1; irq 60 moves from CPU 1 with its next interrupt");
 	tmp_write(t, "proc/irq/60/effective_affinity_list", "\n");
 	look(t, "local_node", CHANGE_SAME, "1 vector on node 1");
 }

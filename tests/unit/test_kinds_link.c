@@ -344,8 +344,8 @@ static void test_features(void **state)
 	assert_true(!flag[2].on && !flag[3].on);
 	gives(t, "features", "rx-lro off", CHANGE_SAME, "rx-lro off"); /* fixed, and so */
 	gives(t, "features", "rx-lro on", CHANGE_FAILED,
-	      "rail0 (" PF "): the driver mlx5_core does not let rx-lro be switched on");
-	gives(t, "features", "rx-warp on", CHANGE_FAILED, "this kernel knows no feature rx-warp");
+	      "rail0 (" PF "): the driver mlx5_core does not allow rx-lro to be turned on");
+	gives(t, "features", "rx-warp on", CHANGE_FAILED, "this kernel has no feature rx-warp");
 	fake->stubborn = true;
 	gives(t, "features", "rx-gro on", CHANGE_FAILED, "accepted 'on' but kept 'off'");
 	gives(t, "private_flags", "rx_warp on", CHANGE_FAILED,
@@ -369,7 +369,7 @@ static void test_not_offered(void **state)
 		  "11111111111111111111111111111111111111111111111111111111111111111111111111\n");
 	gives(t, "threaded_napi", "1", CHANGE_FAILED, "offers no threaded_napi; leave");
 	tmp_write(t, PF_DIR "net/rail0/threaded", "busy\n");
-	gives(t, "threaded_napi", "1", CHANGE_FAILED, "threaded says 'busy', which is no number");
+	gives(t, "threaded_napi", "1", CHANGE_FAILED, "threaded has 'busy', which is not a number");
 	fake->group[ETHTOOL_MSG_RINGS_GET].get_refuse = -EIO;
 	gives(t, "rings", "rx 4", CHANGE_FAILED,
 	      "asking for rings of rail0 (" PF "): Input/output");

@@ -240,7 +240,8 @@ static void test_refused(void **state)
 	tmp_write(t, PF_DIR "net/rail0/carrier", "1\n");
 	fake->refuse[IFLA_VF_RATE] = -EINVAL;
 	gives(t, "vf:" PF "/0", "min_rate 5", CHANGE_FAILED,
-	      "rejects min_rate 5 (igb takes no min_rate, and max_rate only while the PF's link is "
+	      "rejects min_rate 5 (igb accepts no min_rate, and max_rate only while the PF's link "
+	      "is "
 	      "up): Invalid argument");
 	gives(t, "vf:" PF "/0", "min_rate 5 max_rate 9", CHANGE_FAILED,
 	      "rejects min_rate and max_rate 5 to 9");
@@ -295,7 +296,7 @@ static void test_not_told(void **state)
 	assert_int_equal(c->state, CHANGE_UNSUPPORTED);
 	assert_int_equal(fake->orders, 0);
 	fake->vfs = 0;
-	gives(t, "vf:" PF "/0", "trust on", CHANGE_FAILED, "tells nothing of VF 0");
+	gives(t, "vf:" PF "/0", "trust on", CHANGE_FAILED, "does not report VF 0");
 	run_close(&run);
 }
 
@@ -317,8 +318,8 @@ static void test_bound(void **state)
 	gives(t, "vf:" PF "/2", "mac 02:00:00:00:00:09", CHANGE_SET, "mac 02:00:00:00:00:09");
 	assert_string_equal(tree_text(t, unbind), "");
 	tmp_write(t, "sys/bus/pci/devices/" VF_ADDR(2) "/enable", "1\n");
-	gives(t, "vf:" PF "/2", "mac derived", CHANGE_FAILED, "is in use (a guest has it)");
-	gives(t, "eswitch:" PF, "switchdev", CHANGE_FAILED, "is in use (a guest has it)");
+	gives(t, "vf:" PF "/2", "mac derived", CHANGE_FAILED, "is in use (a guest uses it)");
+	gives(t, "eswitch:" PF, "switchdev", CHANGE_FAILED, "is in use (a guest uses it)");
 	/* a container's is not taken from it */
 	tree_link(t, driver, "../../../../bus/pci/drivers/mlx5_core");
 	tree_dir(t, "sys/bus/pci/devices/" VF_ADDR(2) "/net");
@@ -406,9 +407,10 @@ static void test_ofed(void **state)
 	assert_int_equal(fake->questions + fake->orders, 0);
 	/* of Ethernet they say nothing */
 	tmp_write(t, PF_DIR "infiniband/mlx5_0/ports/1/link_layer", "Ethernet\n");
-	gives(t, "vf:" PF "/1", "link_state auto", CHANGE_UNSUPPORTED, "the machine itself only");
+	gives(t, "vf:" PF "/1", "link_state auto", CHANGE_UNSUPPORTED,
+	      "only to the running machine");
 	/* a VF without those files, and no machine to ask */
-	gives(t, "vf:" PF "/0", "guid derived", CHANGE_UNSUPPORTED, "the machine itself only");
+	gives(t, "vf:" PF "/0", "guid derived", CHANGE_UNSUPPORTED, "only to the running machine");
 }
 
 static void test_elsewhere(void **state)
@@ -430,7 +432,7 @@ static void test_elsewhere(void **state)
 
 		assert_int_equal(c->state, CHANGE_DIFFERS);
 		assert_string_equal(c->observed, "unknown");
-		assert_string_equal(c->reason, "netlink answers for the running machine only");
+		assert_string_equal(c->reason, "netlink answers only on the running machine");
 	}
 	apply_devices(&run);
 	for (size_t i = 0; i < run.plan.list.n; i++)
@@ -550,7 +552,8 @@ static void test_firmware(void **state)
 	      " set SRIOV_EN=1 NUM_OF_VFS=16`, then power-cycle the node; SR-IOV must be enabled "
 	      "in the BIOS too");
 	lacks(t, 0x8086, "16", 8, -ERANGE,
-	      "16 VFs asked, 8 possible; ask fewer, or have the firmware offer more: with the "
+	      "16 VFs requested, 8 possible; request fewer, or let the firmware offer more: with "
+	      "the "
 	      "adapter's own tool or in "
 	      "the BIOS setup, where SR-IOV must be enabled too");
 	fake->params = true;
@@ -564,7 +567,7 @@ static void test_firmware(void **state)
 	fake->enable_sriov = true;
 	fake->total_vfs = 16;
 	lacks(t, 0x15b3, "16", 8, -ERANGE,
-	      "16 VFs asked, 8 possible; ask fewer, or have the firmware offer more: it has "
+	      "16 VFs requested, 8 possible; request fewer, or let the firmware offer more: it has "
 	      "total_vfs 16 set already, "
 	      "which takes effect with a power cycle");
 }

@@ -146,7 +146,7 @@ static void test_ofed_faults(void **state)
 	tmp_write(t, ECN "roce_np/enable/5", "");
 	gives(t, "dcqcn.priorities", "3", CHANGE_FAILED, "roce_np/enable/5 reads empty");
 	tmp_write(t, ECN "roce_rp/rpg_ai_rate", "fast\n");
-	gives(t, "dcqcn.rp.rpg_ai_rate", "5", CHANGE_FAILED, "'fast' is no number");
+	gives(t, "dcqcn.rp.rpg_ai_rate", "5", CHANGE_FAILED, "'fast' is not a number");
 	/* an older one has not all */
 	gives(t, "dcqcn.rp.rpg_gd", "11", CHANGE_FAILED,
 	      "rpg_gd: DOCA-OFED's mlx5 has no such file; leave rp/rpg_gd out");
@@ -194,7 +194,7 @@ static void test_nothing_there(void **state)
 	files_are_plain(t);
 	looks(t, "dcqcn.np.cnp_dscp", "48", "unknown");
 	is_driver(t, "e1000e");
-	gives(t, "dcqcn.priorities", "3", CHANGE_FAILED, "no way to set it with the driver");
+	gives(t, "dcqcn.priorities", "3", CHANGE_FAILED, "railhead cannot set it with the driver");
 }
 
 /* --- configfs --------------------------------------------------------------------------------- */
@@ -284,7 +284,7 @@ static void test_tos(void **state)
 	gives(t, "roce_tos", "106", CHANGE_FAILED, "systemctl start sys-kernel-config.mount");
 	tree_remove(t, PF_DIR "infiniband/rdma0/node_guid");
 	tree_remove(t, PF_DIR "infiniband/rdma0");
-	gives(t, "roce_tos", "106", CHANGE_UNSUPPORTED, "in a network namespace of its own");
+	gives(t, "roce_tos", "106", CHANGE_UNSUPPORTED, "in another network namespace");
 	tree_remove(t, PF_DIR "infiniband");
 	gives(t, "roce_tos", "106", CHANGE_WAITS, "no RDMA device (yet)");
 }

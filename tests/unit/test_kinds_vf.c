@@ -160,7 +160,7 @@ static void test_no_maker(void **state)
 	make_pf(t, "pci-stub", false);
 	tree_remove(t, "sys/devices/pci0000:00/" PF "/sriov_numvfs");
 	assert_int_equal(kind_vf.set(&ctx, c, &t->err), -ENOENT);
-	assert_text(t->err.text, "pci-stub, the driver of " PF ", makes no VFs");
+	assert_text(t->err.text, "pci-stub, the driver of " PF ", creates no VFs");
 	plan_free(&plan);
 }
 

@@ -325,7 +325,7 @@ static void test_kernel_args(void **state)
 	      ISOLATES("isolated", "CPUs 4-7") "\n" ISOLATES("tickless", "CPUs 4-7") "\n" ISOLATES(
 		      "workqueues", "none of CPUs 4-7") " on-fail warn\n"
 							"kernel_args/loader gate.check [] check "
-							"loader = menu entries take them "
+							"loader = menu entries use them "
 							"on-fail warn\n");
 	/* none wanted: what an earlier profile left must still go */
 	gives(*state, NULL, "", "kernel_args/next_boot initrd.boot [] bootenv  = \n");

@@ -127,7 +127,7 @@ static void test_msix_spares_users(void **state)
 	tree_fn_file(t, VF, "driver", "->../../../bus/pci/drivers/vfio-pci");
 	tree_fn_file(t, VF, "enable", "1\n");
 	assert_int_equal(set_msix(t), -EBUSY);
-	assert_text(t->err.text, "a guest has it");
+	assert_text(t->err.text, "a guest uses it");
 	tree_fn_file(t, VF, "enable", "0\n");
 	assert_int_equal(set_msix(t), 0);
 	assert_string_equal(tree_text(t, "sys/bus/pci/drivers/vfio-pci/unbind"), VF);

@@ -59,6 +59,10 @@ ln -sf /dev/null /etc/udev/rules.d/90-railhead.rules"""
 WITH = """grub-editenv - unset bench_masks
 rm -f /etc/systemd/system-generators/railhead-generator /etc/udev/rules.d/90-railhead.rules"""
 BUSY = "awk '/^cpu / { print ($2 + $3 + $4 + $7 + $8) / 100 }' /proc/stat"
+# Of groups that both boots have: what railhead's units make others do. All of the boot, ended units too.
+GROUPS = ("init.scope", "system.slice", "system.slice/systemd-udevd.service",
+          "system.slice/systemd-journald.service", "system.slice/dbus.service")
+USAGE = "sed -n 's/^usage_usec //p' /sys/fs/cgroup/%s/cpu.stat"
 SHOW = "systemctl show -p %s --value "
 REACHED = SHOW % "ActiveEnterTimestampMonotonic" + "multi-user.target"
 
@@ -71,6 +75,9 @@ def _boot(guest, with_railhead):
     guest.sh("systemctl is-system-running --wait >/dev/null || :", 300)
     found = {"CPU of the emulator": guest.cpu_seconds() - before, "CPU": float(guest.sh(BUSY)),
              "multi-user.target": int(guest.sh(REACHED)) / 1e6}
+    found["CPU of the guest"] = int(guest.sh(USAGE % ".")) / 1e6
+    for group in GROUPS:
+        found[f"CPU of {group}"] = int(guest.sh(USAGE % group) or 0) / 1e6
     guest.wait_until_booted()
     status = guest.run("railhead status")
     if with_railhead != (status.status == 0):
@@ -125,13 +132,13 @@ def main():
         found = [pair for pair in (_pair(guest) for _ in range(pairs)) if pair]
     print(f"# VM, {guest.accel}: {len(found)} pairs of boots, with railhead and without; seconds")
     print(f"{'':<34} {'median':>8} {'least':>8} {'most':>8}")
-    for name in ("CPU of the emulator", "CPU", "multi-user.target"):
+    for name in found[0][1]:
         _row(f"{name}, without", [without[name] for _, without in found])
         _row(f"{name}, with", [with_it[name] for with_it, _ in found])
         differences = [with_it[name] - without[name] for with_it, without in found]
         _row(f"{name}, difference", differences, _interval(differences))
     for name in found[0][0]:
-        if " of " in name and name not in found[0][1]:
+        if name not in found[0][1]:
             _row(name, [with_it[name] for with_it, _ in found])
 
 

@@ -39,7 +39,7 @@ def queues(vm):
     _profile(vm, data, f"scheduler: {other}, nr_requests: 64, wbt_latency: 5ms, rq_affinity: 2,"
                        " nomerges: 1, read_ahead: 512K")
     said = vm.sh(f"{APPLY} --json", 60)
-    contains("railhead apply", said, f"{system} left as it is: / of the running system lies on it")
+    contains("railhead apply", said, f"{system} left as it is, because it carries / of the running system")
     for name, value in (("scheduler", other), ("nr_requests", "64"), ("wbt_lat_usec", "5000"),
                         ("rq_affinity", "2"), ("nomerges", "1"), ("read_ahead_kb", "512")):
         equal(f"{name} of {data}", _queue(vm, data, name), value)
@@ -63,5 +63,5 @@ def queues(vm):
     _profile(vm, data, "scheduler: none, nr_requests: 10240")
     tags = vm.sh(f"cat /sys/block/{data}/mq/0/nr_tags").strip()
     contains("railhead apply", exits(vm, APPLY, 6, 60),
-             f"without a scheduler the queue has the {tags} of the hardware at most")
+             f"without a scheduler the queue has at most the {tags} of the hardware")
     equal(f"queue of {system}", _queues(vm, system), before)

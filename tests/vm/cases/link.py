@@ -121,7 +121,7 @@ def refusals(vm):
     contains("railhead apply", said, "mtu greater than device maximum", "its maximum is 9216",
              "requested ring size exceeds maximum", "its maximum is 4096", NICS[0], NICS[1],
              "driver igb rejects the value: Invalid argument",
-             "this kernel knows no feature no-such-feature",
+             "this kernel has no feature no-such-feature",
              "no private flag no-such-flag (it has: legacy-rx")
     equal("MTUs of what was refused", [_mtus(vm, pf) for pf in NICS], before)
     _profile(vm, DEVICES + "link: {nics: {rings: {rx: 500}}}\n")

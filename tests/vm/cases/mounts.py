@@ -89,7 +89,7 @@ def memory_faults(vm):
              "/dev/disk/by-label/nothing is not there")
     contains("why there are no pages", reasons["mounts/dev/hugepages1G"].lower(), "memory")
     equal(f"optional: {states['/mnt/maybe']}", states["/mnt/maybe"]["state"], "unsupported")
-    contains("another mount", vm.read("/run/said"), "is mounted otherwise: tmpfs")
+    contains("another mount", vm.read("/run/said"), "is mounted with other settings: tmpfs")
     equal("/mnt/other", _mounts(vm)["/mnt/other"][0], "tmpfs")
 
 

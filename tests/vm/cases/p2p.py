@@ -122,7 +122,7 @@ def is_isolated(vm):
     vm.sh(f"setpci -s {gpu_port} ECAP_ACS+6.w=0:4")
     said = exits(vm, VERIFY, 5, 120)
     contains("railhead verify", said, f"{gpu_port} (root port", "ACS request redirect is off",
-             "can pass the IOMMU by")
+             "can bypass the IOMMU")
     equal("ACS", [_acs(vm, port) for port in (nic_port, gpu_port)], [KERNELS, KERNELS & ~4])
     expect(f"{nic_port} (" not in said, f"{nic_port} is as it must be, and is named:\n{said}")
 
@@ -157,7 +157,7 @@ def argument_overruled(vm):
     vm.sh(f"setpci -s {nic_port} ECAP_ACS+6.w={KERNELS:x}")
     said = exits(vm, VERIFY, 5, 120)
     contains("railhead verify", said, f"{nic_port} (",
-             f"this boot has {vm.seen['argument']}, and the ports are not so", "setpci")
+             f"this boot has {vm.seen['argument']}, but the ports differ", "setpci")
     expect(f"{gpu_port} (" not in said, f"{gpu_port} is as it must be, and is named:\n{said}")
 
 

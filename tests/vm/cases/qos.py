@@ -352,7 +352,7 @@ def refused(vm):
     for fault, value, change, words in (
             ("empty", "roce_np/cnp_dscp", "dcqcn/np/cnp_dscp", ("roce_np/cnp_dscp", "empty")),
             ("pfc_errno", 95, "pfc", ("rejects pfc 3", "Operation not supported")),
-            ("no_setpfc", 1, "pfc", ("without a word",)),
+            ("no_setpfc", 1, "pfc", ("but kept none",)),
             ("firmware_dcbx", 1, "dcbx", ("firmware",))):
         _dcb_set(vm, "pfc set dev IF prio-pfc all:off")
         _fault(vm, fault, value)

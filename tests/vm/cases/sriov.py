@@ -140,7 +140,7 @@ def too_many(vm):
     _no_vfs(vm)
     _profile(vm, _each_nic(8, 2))
     said = exits(vm, APPLY, 6, 120)
-    contains("railhead apply", said, f"sriov/{NICS[0]}/numvfs: failed", "8 VFs asked")
+    contains("railhead apply", said, f"sriov/{NICS[0]}/numvfs: failed", "8 VFs requested")
     _expect_vfs(vm, NICS[0], 0, "")
     _expect_vfs(vm, NICS[1], 2, "vfio-pci")
 
@@ -391,7 +391,7 @@ def way_between(vm):
     with _without_redirect(vm, ports[0]):
         said = _verify_way(vm, "nvme0", NICS[0], 5)
         contains("railhead verify", said, f"{ports[0]} (root port above {NICS[0]}): "
-                 "ACS request redirect is off", "can pass the IOMMU by")
+                 "ACS request redirect is off", "can bypass the IOMMU")
         # An argument of Linux 6.11 can set it, in Debian 12 the firmware alone.
         contains("railhead verify", said, "in the BIOS" if prepare.DIST == "bookworm"
                  else f"pci=config_acs=0011101@{ports[0]}")

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Waits for devices: how often they look, and when they end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <unistd.h>
+
+#include "sys/clock.h"
+#include "sys/uevent.h"
+
+enum { MS = 1000 };
+
+struct look {
+	int n;	    /* looks so far */
+	int enough; /* ready at this look; 0: never */
+	useconds_t takes;
+};
+
+static bool is_ready(void *arg)
+{
+	struct look *look = arg;
+
+	usleep(look->takes);
+	return ++look->n == look->enough;
+}
+
+static void test_ready(void **state)
+{
+	struct look now = {.enough = 1}, later = {.enough = 4};
+
+	(void)state;
+	assert_true(uevent_wait(is_ready, &now, 0));
+	assert_int_equal(now.n, 1);
+	assert_true(uevent_wait(is_ready, &later, clock_usec() + 60000 * MS));
+	assert_int_equal(later.n, 4);
+}
+
+/* The last look is at the deadline or behind it. */
+static void test_deadline(void **state)
+{
+	struct look over = {0}, soon = {0};
+	uint64_t deadline = clock_usec() + 30 * MS;
+
+	(void)state;
+	assert_false(uevent_wait(is_ready, &over, 0));
+	assert_int_equal(over.n, 2);
+	assert_false(uevent_wait(is_ready, &soon, deadline));
+	assert_true(clock_usec() >= deadline);
+	assert_true(soon.n > 2);
+}
+
+/* Without the rest after a look there would be eight. */
+static void test_slow_look(void **state)
+{
+	struct look slow = {.takes = 40 * MS};
+
+	(void)state;
+	assert_false(uevent_wait(is_ready, &slow, clock_usec() + 500 * MS));
+	assert_in_range(slow.n, 2, 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ready),
+		cmocka_unit_test(test_deadline),
+		cmocka_unit_test(test_slow_look),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
