@@ -187,9 +187,9 @@ time_is_over() { # PID
 @test "jitter: CPUs that are not there are named" {
 	run --separate-stderr "$bench" jitter --cpus 8000 --budget 10
 	[ "$status" -eq 0 ]
-	holds '.result == "cannot measure" and .reason == "none of these CPUs may be used"'
+	holds '.result == "cannot measure" and .reason == "no requested CPU is online and permitted"'
 	run --separate-stderr "$bench" jitter --cpus 0,8000 --budget 10
-	holds '.reason == "only 1 of the 2 CPUs 0,8000 are online and may be used"'
+	holds '.reason == "only 1 of the 2 CPUs 0,8000 are online and permitted"'
 }
 
 @test "what can't be measured has a reason and exits with 0" {

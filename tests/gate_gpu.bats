@@ -500,13 +500,13 @@ shows_nothing() {
   checks_only 'health: {run: gpu_health, on: gpus, mig: false}'
   ends 7 blocked
   fault_is RH-GPU-MIG
-  measured "gate/health/$a" slow 'it is in MIG mode: `nvidia-smi -mig 0`, and a reset of the GPU'
+  measured "gate/health/$a" slow 'it is in MIG mode: run `nvidia-smi -mig 0`, then reset the GPU'
   model "$a mig_next 0"
   ends 7 blocked
-  measured "gate/health/$a" slow "asked for already"
+  measured "gate/health/$a" slow "already requested"
   checks_only 'health: {run: gpu_health, on: gpus, mig: true}'
   ends 7 blocked
-  measured "gate/health/$a" slow "not in MIG mode from its next reset"
+  measured "gate/health/$a" slow "its next reset turns off MIG mode"
   measured "gate/health/$b" slow "it is not in MIG mode:"
 }
 
@@ -587,7 +587,7 @@ healthy_fabric() { # MODE
     model "$b fabric 0"
     ends 7 blocked
     measured "gate/fabric/$a" same
-    measured "gate/fabric/$b" slow "^gpu_fabric of $b: it is not in an NVLink fabric .*mode: $mode"
+    measured "gate/fabric/$b" slow "^gpu_fabric of $b: it reports an NVLink fabric as not supported.*mode: $mode"
     fault_is RH-GPU-FABRIC-DOWN
     model "$b fabric -1" # NVML_ERROR_NOT_SUPPORTED, as of an A100
     ends 7 blocked
@@ -603,7 +603,7 @@ healthy_fabric() { # MODE
   for mode in node multinode; do
     fabric $mode
     ends 7 blocked
-    measured "gate/fabric/$a" slow "^gpu_fabric of $a: the driver .* can't say .*nvmlDeviceGetGpuFabricInfoV"
+    measured "gate/fabric/$a" slow "^gpu_fabric of $a: the driver .* does not report .*nvmlDeviceGetGpuFabricInfoV"
     fault_is RH-GPU-NOT-SHOWN
   done
   fabric none
@@ -658,7 +658,7 @@ healthy_fabric() { # MODE
   healthy_fabric $mode
   model "$b fabric_status 23"
   ends 7 blocked
-  measured "gate/fabric/$b" slow "has not taken it .*stand-in's 23.*journalctl -u nvidia-fabricmanager"
+  measured "gate/fabric/$b" slow "has not accepted the GPU .*stand-in's 23.*journalctl -u nvidia-fabricmanager"
   fault_is RH-GPU-FABRIC
   model "$b fabric_status 0"
   while read -r mask summary words; do
@@ -673,7 +673,7 @@ healthy_fabric() { # MODE
 0x40 0 recovers from an access timeout
 0x500 0 too few NVLinks
 0xf00 0 configured wrongly \(15\)
-0x2 2 unhealthy, and does not say why
+0x2 2 unhealthy for an unknown reason
 0xaa 3 limited capacity
 0x15 2 bandwidth is degraded.*recovers a route.*route is unhealthy
 END

@@ -3,10 +3,10 @@
  * railhead-bench: the measuring program. Each benchmark is one file that exports one const struct;
  * a new benchmark needs a file and a line in table.c.
  *
- * It is a separate program, which the gate runs with a deadline (gate/bench.h), so that a hanging
- * driver, a bus error or a crashing library leaves the gate unharmed. It is linked with base/,
- * jansson and libibverbs. GPU libraries are missing on some nodes, so the benchmarks that need them
- * open them at run time.
+ * railhead-bench is a separate program, which the gate runs with a deadline (gate/bench.h), so that
+ * a hanging driver, a bus error or a crashing library leaves the gate unharmed. It is linked with
+ * base/, jansson and libibverbs. GPU libraries are missing on some nodes, so the benchmarks that
+ * need them open them at run time.
  *
  * One run prints one line of JSON on stdout:
  *   {"bench": NAME, "result": "measured", "value": N, "unit": U, ...}

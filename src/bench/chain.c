@@ -7,9 +7,9 @@
 struct chain {
 	char *base;
 	size_t blocks;
-	uint32_t *block_at; /* the order of the blocks: the block of place j */
-	uint32_t *place_of; /* the other way round */
-	uint16_t *shift_at; /* where in the order of lines the block of place j begins */
+	uint32_t *block_at; /* the block at place j of the order */
+	uint32_t *place_of; /* the place of each block */
+	uint16_t *shift_at; /* where the block of place j begins in the order of lines */
 	uint16_t line_at[CHAIN_BLOCK_LINES]; /* the order of the lines of a block */
 	uint16_t turn_of[CHAIN_BLOCK_LINES];
 };

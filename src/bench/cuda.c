@@ -49,17 +49,17 @@ static const struct symbol symbols[] = {
 
 /* --- what a failure means -------------------------------------------------------------- */
 
-/* See the CUDA Driver API reference, enum CUresult, for when each is returned. */
+/* The results with a remedy. The CUDA Driver API reference, enum CUresult, lists their causes. */
 static const struct meaning {
 	int result;
 	int code;
-	enum fault fault; /* FAULT_NONE: it says nothing of the GPU itself */
+	enum fault fault; /* FAULT_NONE: the GPU itself may be healthy */
 	const char *remedy;
 } meanings[] = {
 	{CU_SYSTEM_NOT_READY, -EAGAIN, FAULT_GPU_FABRIC_DOWN,
 	 "on a board with NVSwitch the fabric manager has not finished: see `systemctl status "
-	 "nvidia-fabricmanager` and the fabric's state in `nvidia-smi -q`; it must be of the "
-	 "driver's version"},
+	 "nvidia-fabricmanager` and the fabric's state in `nvidia-smi -q`; the fabric manager must "
+	 "have the driver's version"},
 	{CU_SYSTEM_DRIVER_MISMATCH, -EINVAL, FAULT_GPU_DRIVER,
 	 "libcuda and the loaded kernel module are of different versions, as after an update of "
 	 "the driver: reboot, or unload and load the nvidia modules"},
@@ -67,23 +67,24 @@ static const struct meaning {
 	 "the driver has no usable GPU: see NVRM in the kernel log, and whether nvidia is bound "
 	 "(`lspci -k`)"},
 	{CU_INVALID_DEVICE, -ENODEV, FAULT_NONE,
-	 "CUDA does not have this GPU: is nvidia bound to it, and is it in use by a virtual "
-	 "machine or split by MIG? See `nvidia-smi -L` and NVRM in the kernel log"},
+	 "CUDA does not list this GPU: check that nvidia is bound to it, and that neither a "
+	 "virtual machine nor MIG uses it; see `nvidia-smi -L` and NVRM in the kernel log"},
 	{CU_OUT_OF_MEMORY, -ENOMEM, FAULT_NONE,
-	 "memory of the GPU, or of the host to be pinned, is in use: see the processes in "
+	 "other processes use the GPU's memory, or the host's memory that must be pinned: see "
 	 "`nvidia-smi`"},
 	{CU_DEVICE_UNAVAILABLE, -EBUSY, FAULT_NONE,
 	 "its compute mode is exclusive or prohibited: `nvidia-smi -c 0`, or end the process that "
-	 "has it"},
+	 "uses the GPU"},
 	{CU_ECC_UNCORRECTABLE, -EIO, FAULT_GPU_MEMORY,
-	 "the GPU's memory has an uncorrectable error: reset the GPU; if it comes again, replace "
-	 "it"},
+	 "the GPU's memory has an uncorrectable error: reset the GPU; if the error returns, "
+	 "replace the GPU"},
 	{CU_NVLINK_UNCORRECTABLE, -EIO, FAULT_GPU_NVLINK,
 	 "an NVLink has an uncorrectable error: reset the GPUs; see `nvidia-smi nvlink -e`"},
 	{CU_OPERATING_SYSTEM, -EIO, FAULT_NONE,
-	 "a system call of the library failed: are /dev/nvidiactl, /dev/nvidia-uvm and the GPU's "
-	 "/dev/nvidiaN there, and allowed by the cgroup? `nvidia-modprobe -u -c 0` makes them"},
-	{CU_NOT_PERMITTED, -EPERM, FAULT_NONE, "the driver does not let this user do it"},
+	 "a system call of the library failed: check that /dev/nvidiactl, /dev/nvidia-uvm and the "
+	 "GPU's /dev/nvidiaN exist, and that the cgroup allows them; `nvidia-modprobe -u -c 0` "
+	 "creates them"},
+	{CU_NOT_PERMITTED, -EPERM, FAULT_NONE, "the driver denies this user the operation"},
 	{CU_STUB_LIBRARY, -ENOENT, FAULT_NONE,
 	 LIBRARY " is the stub of a CUDA toolkit, not the driver's: see `ldconfig -p`"},
 	{CU_UNKNOWN, -EIO, FAULT_NONE,
@@ -121,7 +122,9 @@ int cuda_check(const struct cuda *c, int result, struct err *err, const char *fm
 
 /* --- opening ----------------------------------------------------------------------------- */
 
-/* CUDA_VISIBLE_DEVICES, CUDA_MPS_PIPE_DIRECTORY, ...: a gate measures the machine. */
+/*
+ * Removes CUDA_VISIBLE_DEVICES, CUDA_MPS_PIPE_DIRECTORY, ..., because a gate measures the machine.
+ */
 void cuda_forget_environment(void)
 {
 	cleanup_strv struct strv names = {0};

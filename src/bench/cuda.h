@@ -22,7 +22,7 @@
 
 #include "base/err.h"
 
-/* The results that have their own message. */
+/* The results with their own message. */
 enum cu_result {
 	CU_SUCCESS = 0,
 	CU_OUT_OF_MEMORY = 2,

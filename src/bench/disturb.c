@@ -58,7 +58,7 @@ void disturb_free(struct disturb *d)
 
 /* --- time ------------------------------------------------------------------------------- */
 
-/* "cpu3 user nice system idle iowait irq softirq steal guest guest_nice": user has the guests' */
+/* "cpu3 user nice system idle iowait irq softirq steal guest guest_nice"; user includes guest. */
 enum { IDLE = 3, IOWAIT, STEAL = 7, TIMES };
 
 /* In clock ticks. */
@@ -115,7 +115,7 @@ int64_t disturb_smis(const struct disturb *before, const struct disturb *after)
 
 /* --- interrupts ------------------------------------------------------------------------- */
 
-/* The column of a CPU: the head line names only those that are online. -1: none. */
+/* The column of a CPU, from the head line, which names online CPUs only. -1: no column. */
 static int column_of(const char *text, int cpu)
 {
 	const char *end = strchrnul(text, '\n'), *p = text;
@@ -131,14 +131,14 @@ static int column_of(const char *text, int cpu)
 	}
 }
 
-/* "  36:   0  14890062  PCI-MSIX-0000:00:02.0  1-edge  virtio1-req.0", taken apart. */
+/* The parts of " 36: 0 14890062 PCI-MSIX-0000:00:02.0 1-edge virtio1-req.0". */
 struct row {
 	char id[16];
-	uint64_t count;	  /* in the column that was asked for */
-	const char *what; /* what comes after the counts, up to the end of the line */
+	uint64_t count;	  /* in the requested column */
+	const char *what; /* the text after the counts, up to the end of the line */
 };
 
-/* False for a line that is not of interrupts a CPU: the head, "ERR: 0" without a description. */
+/* False for a line without counts for each CPU: the head, or "ERR: 0", which has no description. */
 static bool parse_row(const char *line, int column, struct row *ret)
 {
 	const char *end = strchrnul(line, '\n'), *p;
@@ -147,7 +147,7 @@ static bool parse_row(const char *line, int column, struct row *ret)
 
 	if (sscanf(line, " %15[^: \n]:%n", ret->id, &len) != 1 || len == 0)
 		return false;
-	/* A description that begins with a digit would be taken for a count: there is none. */
+	/* No description begins with a digit, which would be read as a count. */
 	for (p = line + len; sscanf(p, "%*[ ]%lu%n", &n, &len) == 1 && p + len <= end; p += len)
 		if (columns++ == column)
 			ret->count = n;
@@ -171,7 +171,7 @@ static uint64_t count_of(const char *text, int column, const char *id)
 	return 0;
 }
 
-/* A number needs the handler's name, the last word; "LOC" what the kernel says of it. */
+/* Names a numbered interrupt by its handler, the last word; "LOC" by the kernel's description. */
 static void name_source(const struct row *row, char *ret, size_t size)
 {
 	const char *end = strchrnul(row->what, '\n'), *p = row->what;

@@ -130,7 +130,7 @@ void facts_spread(int rootfd, struct cpus *cpus, size_t most)
 	if (cpus_count(cpus) <= most)
 		return;
 	while (cpus_count(&picked) < most) {
-		struct cpus round = left; /* one of each cache */
+		struct cpus round = left; /* one CPU of each cache */
 
 		for (int n = cpus_next(&round, -1); n >= 0; n = cpus_next(&round, n)) {
 			struct cpus shared = {0};
@@ -195,7 +195,7 @@ int facts_rdma_node(int rootfd, const char *device)
 	int r = read_small(rootfd, text, sizeof(text),
 			   "sys/class/infiniband/%.64s/device/numa_node", device);
 
-	/* rxe and siw have no device of their own: drivers/infiniband/sw/rxe/rxe_verbs.c */
+	/* rxe and siw have no "device" link: drivers/infiniband/sw/rxe/rxe_verbs.c */
 	if (r < 0 && read_small(rootfd, parent, sizeof(parent), "sys/class/infiniband/%.64s/parent",
 				device) == 0)
 		r = read_small(rootfd, text, sizeof(text), "sys/class/net/%s/device/numa_node",

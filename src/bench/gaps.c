@@ -32,9 +32,9 @@ void gaps_merge(struct gaps *g, const struct gaps *other)
 }
 
 /*
- * The time in which work that comes waits longer than x is the sum of g - x over the gaps g
- * above x. From the longest down, each bucket's gaps taken as their mean: the x where that
- * time is the share of all.
+ * The time in which arriving work waits longer than x is the sum of g - x over the gaps g above x.
+ * Goes through the buckets from the longest down, with the mean of each bucket for its gaps, and
+ * finds the x for which that time is `share` of all time.
  */
 double gaps_wait(const struct gaps *g, double share)
 {

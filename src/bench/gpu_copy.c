@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Copies between a GPU and pinned memory of a NUMA node (the GPU's, as a rule), each way by
- * itself: "h2d" and "d2h" in B/s, "value" is the lower. It finds a link that trained too
- * narrow or too slow, an IOMMU in the way, and a GPU that sits at the other socket.
+ * Copies between a GPU and pinned memory of a NUMA node (usually the GPU's node), each direction
+ * alone: "h2d" and "d2h" in B/s; "value" is the lower rate. The benchmark finds a link that trained
+ * too narrow or too slow, an IOMMU in the path, and a GPU at the other socket.
  *
- * The context is made before the windows, and what that took is "setup_ms": a GPU that was
- * asleep takes seconds.
+ * The context is created before the windows, and "setup_ms" is the time for that, because a
+ * sleeping GPU takes seconds to wake.
  */
 #include "bench/gpu_copy.h"
 
@@ -14,7 +14,7 @@
 #include "bench/gpu_facts.h"
 #include "bench/rounds.h"
 
-#define SIZE (128u << 20) /* many times what a CPU's caches take of writes by devices */
+#define SIZE (128u << 20) /* many times the part of a CPU's cache that devices may write to */
 #define BUDGET_MS 1500
 #define WINDOW_NS 4000000u
 #define AGREE_PCT 0.3
@@ -123,19 +123,21 @@ static int run(const struct options *o, json_t *line, struct err *err)
 const struct benchmark gpu_copy = {
 	.name = "gpu_copy",
 	.summary = "rate of copies between a GPU and pinned memory of the host, each way",
-	.options =
-		{{.name = "gpu",
-		  .arg = "ADDRESS",
-		  .type = OPTION_TEXT,
-		  .required = true,
-		  .help = "PCI address of the GPU"},
-		 {.name = "node",
-		  .arg = "N",
-		  .type = OPTION_NUMBER,
-		  .max = 1023,
-		  .help = "NUMA node of the host's memory (where the kernel likes)"},
-		 {.name = "size", .arg = "SIZE", .type = OPTION_SIZE, .help = "of one copy (128M)"},
-		 OPTION_BUDGET("1500")},
+	.options = {{.name = "gpu",
+		     .arg = "ADDRESS",
+		     .type = OPTION_TEXT,
+		     .required = true,
+		     .help = "PCI address of the GPU"},
+		    {.name = "node",
+		     .arg = "N",
+		     .type = OPTION_NUMBER,
+		     .max = 1023,
+		     .help = "NUMA node of the host's memory (the kernel's choice)"},
+		    {.name = "size",
+		     .arg = "SIZE",
+		     .type = OPTION_SIZE,
+		     .help = "size of one copy (128M)"},
+		    OPTION_BUDGET("1500")},
 	.run = run,
 	.together = true,
 };

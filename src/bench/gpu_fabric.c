@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether a GPU is part of the NVLink fabric that its node has, asked by NVML, without load.
- * --mode says which fabric that is:
+ * Asks NVML, without load, whether a GPU is part of its node's NVLink fabric. --mode names the
+ * fabric:
  *
- *   none       none that must be there; a GPU that waits for one is not ready all the same, since
- *              CUDA fails with error 802 until it is complete
- *   node       that of one board (NVSwitch): complete, and of good health
- *   multinode  that of several nodes (NVL72): the same, and the GPU is in one cluster and clique
- *              with the others of its node
+ *   none       no fabric is required; a GPU that waits for a fabric is still not ready, because
+ * CUDA fails with error 802 until the fabric is complete node       the fabric of one board
+ * (NVSwitch): complete and healthy multinode  the fabric of several nodes (NVL72): complete and
+ * healthy, and the GPU is in the same cluster and clique as the other GPUs of its node
  *
  * States, health fields and their values are those of nvml.h, group "Fabric definitions"
- * (github.com/NVIDIA/go-nvml, gen/nvml/nvml.h). A field that is "not supported" is told and not
- * judged: healthy GB200 have been seen to report all of them so (leptonai/gpud#1106). A board's own
- * fabric has neither cluster nor clique: healthy H100 report zeros (meta-pytorch/torchcomms#1385).
- * A GPU before Hopper knows no such state (nvml.h; bottlerocket-os/bottlerocket#3873: A100).
+ * (github.com/NVIDIA/go-nvml, gen/nvml/nvml.h). A field that is "not supported" is reported and not
+ * judged, because healthy GB200 report all fields so (leptonai/gpud#1106). The fabric of one board
+ * has neither cluster nor clique: healthy H100 report zeros (meta-pytorch/torchcomms#1385). GPUs
+ * before Hopper have no such state (nvml.h; bottlerocket-os/bottlerocket#3873: A100).
  */
 #include "bench/gpu_fabric.h"
 
@@ -32,18 +31,18 @@ static const char *const modes[] = {"none", "node", "multinode"};
 struct fabric {
 	struct gpu_findings f;
 	enum mode mode;
-	struct nvml_fabric_v3 is; /* health 0 where the driver is too old for one */
+	struct nvml_fabric_v3 is; /* health is 0 if the driver is too old to report it */
 };
 
-/* What to look at, by who makes the fabric. */
+/* The remedy depends on the owner of the fabric: the rack, or this node's fabric manager. */
 static const char *remedy(const struct fabric *fb)
 {
 	if (fb->mode == MODE_MULTINODE)
 		return "see the rack's NVLink switches and their fabric manager (NMX-C), and on "
 		       "this node `journalctl -u nvidia-imex`";
 	return "start nvidia-fabricmanager.service, of the driver's version, and see its log: "
-	       "`journalctl -u nvidia-fabricmanager` (of HGX B200 and later also NVLSM's, which "
-	       "takes ib_umad)";
+	       "`journalctl -u nvidia-fabricmanager` (on HGX B200 and later see NVLSM's log, too; "
+	       "NVLSM needs ib_umad)";
 }
 
 /* --- the question ------------------------------------------------------------------------ */
@@ -60,7 +59,7 @@ static bool is_other_version(int result)
 	return result == NVML_ARGUMENT_VERSION_MISMATCH || result == NVML_INVALID_ARGUMENT;
 }
 
-/* The newest struct that the driver knows, or else the call of before. */
+/* Asks with the newest struct that the driver knows, or else with the call that preceded it. */
 static int ask(const struct nvml *n, nvml_device d, struct nvml_fabric_v3 *ret)
 {
 	struct nvml_fabric old = {0};
@@ -83,7 +82,7 @@ static int ask(const struct nvml *n, nvml_device d, struct nvml_fabric_v3 *ret)
 
 /* --- health ------------------------------------------------------------------------------ */
 
-/* Of a field's values by number: "" where there is nothing to blame. */
+/* The values of a field, by number. blame is "" for a healthy value. */
 struct value {
 	const char *word, *blame;
 };
@@ -116,14 +115,15 @@ static const struct field {
 	unsigned int shift, mask;
 	const struct value *values;
 	unsigned int n;
-	const char *unknown; /* what a value that nvml.h does not have is */
+	const char *unknown; /* the blame for a value that nvml.h does not list */
 } fields[] = {
-	{"bandwidth", 0, 0x3, bandwidth, array_len(bandwidth), "its bandwidth is of unknown state"},
+	{"bandwidth", 0, 0x3, bandwidth, array_len(bandwidth),
+	 "the state of its bandwidth is unknown"},
 	{"route_recovery", 2, 0x3, recovery, array_len(recovery),
 	 "its routes' recovery is unknown"},
-	{"routes", 4, 0x3, routes, array_len(routes), "its routes are of unknown state"},
+	{"routes", 4, 0x3, routes, array_len(routes), "the state of its routes is unknown"},
 	{"access_timeout_recovery", 6, 0x3, timeouts, array_len(timeouts),
-	 "its access timeouts are of unknown state"},
+	 "the state of its access timeouts is unknown"},
 	{"configuration", 8, 0xf, configuration, array_len(configuration),
 	 "it is configured wrongly"},
 };
@@ -150,8 +150,8 @@ static void judge_summary(const struct fabric *fb, struct str *blame)
 		str_addf(blame, "%sit has limited capacity", blame->len ? "; " : "");
 	else if (fb->is.summary > NVML_FABRIC_HEALTHY && !blame->len)
 		str_add(blame, fb->is.summary == NVML_FABRIC_UNHEALTHY
-				       ? "it is unhealthy, and does not say why"
-				       : "it is of unknown health");
+				       ? "it is unhealthy for an unknown reason"
+				       : "its health is unknown");
 }
 
 static void judge_health(struct fabric *fb)
@@ -191,7 +191,7 @@ static bool is_same_clique(const struct nvml_fabric_v3 *a, const struct nvml_fab
 	return a->clique == b->clique && memcmp(a->cluster, b->cluster, sizeof(a->cluster)) == 0;
 }
 
-/* Of another GPU of the set that is in the fabric; what else it is, its own probe says. */
+/* True if the other GPU of the set is in the fabric. Its own probe reports its other faults. */
 static bool ask_other(const struct nvml *n, const char *addr, struct nvml_fabric_v3 *ret)
 {
 	nvml_device d;
@@ -212,7 +212,7 @@ static void blame_other(struct fabric *fb, const char *addr, const struct nvml_f
 		  own, fb->is.clique, addr, theirs, other->clique, remedy(fb));
 }
 
-/* The odd one is to blame: a GPU that is with most of the others is where it should be. */
+/* Blames the odd GPU only: a GPU in the clique of most of the others is where it should be. */
 static void judge_others(struct fabric *fb, const char *others)
 {
 	cleanup_free char *list = xstrdup(others);
@@ -239,7 +239,7 @@ static void judge_others(struct fabric *fb, const char *others)
 static void judge_clique(struct fabric *fb, const char *others)
 {
 	static const unsigned char zero[NVML_FABRIC_UUID_LEN];
-	unsigned int partition = fb->is.health >> 12 & 0x3; /* 2: none is assigned */
+	unsigned int partition = fb->is.health >> 12 & 0x3; /* 2: no partition is assigned */
 
 	if (memcmp(fb->is.cluster, zero, sizeof(zero)) == 0)
 		gpu_fault(&fb->f, FAULT_GPU_FABRIC_CLIQUE,
@@ -273,7 +273,8 @@ static void judge_completed(struct fabric *fb, const char *others)
 {
 	gpu_show(&fb->f, "fabric", json_string("completed"));
 	if (fb->is.status != NVML_SUCCESS) {
-		gpu_fault(&fb->f, FAULT_GPU_FABRIC, "the NVLink fabric has not taken it (%s): %s",
+		gpu_fault(&fb->f, FAULT_GPU_FABRIC,
+			  "the NVLink fabric has not accepted the GPU (%s): %s",
 			  fb->f.nvml.error_string(fb->is.status), remedy(fb));
 		return;
 	}
@@ -287,19 +288,17 @@ static void judge_absent(struct fabric *fb)
 {
 	gpu_show(&fb->f, "fabric", json_string("not supported"));
 	if (fb->mode != MODE_NONE)
-		gpu_fault(
-			&fb->f, FAULT_GPU_FABRIC_DOWN,
-			"it is not in an NVLink fabric (not supported), but the profile has mode: "
-			"%s: %s; write mode: none for GPUs without NVSwitch or before Hopper",
-			modes[fb->mode], remedy(fb));
+		gpu_fault(&fb->f, FAULT_GPU_FABRIC_DOWN,
+			  "it reports an NVLink fabric as not supported, although the profile "
+			  "requires a fabric (mode: %s): %s; write mode: none for GPUs without "
+			  "NVSwitch or before Hopper",
+			  modes[fb->mode], remedy(fb));
 }
 
 static int not_yet(const struct fabric *fb, const char *state, struct err *err)
 {
 	err_set(err, -EAGAIN, "not in the NVLink fabric yet (%s)%s: %s", state,
-		fb->mode == MODE_NONE ? ", and CUDA fails until it is, although the profile says "
-					"mode: none"
-				      : "",
+		fb->mode == MODE_NONE ? ", so CUDA fails, also with mode: none in the profile" : "",
 		remedy(fb));
 	return err_fault(err, -EAGAIN, FAULT_GPU_FABRIC_DOWN);
 }
@@ -327,7 +326,7 @@ static int judge_state(struct fabric *fb, const char *others, struct err *err)
 	}
 }
 
-/* Neither call is there, or neither answers. */
+/* The driver has neither call, or neither call answers. */
 static void judge_silence(struct fabric *fb)
 {
 	char module[32];
@@ -335,8 +334,8 @@ static void judge_silence(struct fabric *fb)
 	json_array_append_new(fb->f.hidden, json_string("NVLink fabric"));
 	if (fb->mode != MODE_NONE)
 		gpu_fault(&fb->f, FAULT_GPU_NOT_SHOWN,
-			  "the driver (%s) can't say whether it is in the NVLink fabric, which "
-			  "mode: %s requires: install one that has nvmlDeviceGetGpuFabricInfoV",
+			  "the driver (%s) does not report the NVLink fabric, which the profile "
+			  "requires (mode: %s): install a driver with nvmlDeviceGetGpuFabricInfoV",
 			  nvidia_driver_version(module), modes[fb->mode]);
 }
 
@@ -361,7 +360,8 @@ static int run(const struct options *o, json_t *line, struct err *err)
 	int r;
 
 	if (is < 0)
-		return err_set(err, -EINVAL, "--mode: '%s' is not none, node or multinode", mode);
+		return err_set(err, -EINVAL, "--mode: '%s': expected one of: none, node, multinode",
+			       mode);
 	r = gpu_findings_begin(&fb.f, option_text(o, "gpu", ""), line, err);
 	fb.mode = (enum mode)is;
 	gpu_show(&fb.f, "mode", json_string(mode));
@@ -382,7 +382,7 @@ const struct benchmark gpu_fabric = {
 		     .arg = "MODE",
 		     .type = OPTION_TEXT,
 		     .required = true,
-		     .help = "none, node or multinode: the fabric that must be there"},
+		     .help = "required fabric: none, node or multinode"},
 		    {.name = "others",
 		     .arg = "ADDRESSES",
 		     .type = OPTION_TEXT,
@@ -391,7 +391,7 @@ const struct benchmark gpu_fabric = {
 		     .arg = "MS",
 		     .type = OPTION_NUMBER,
 		     .max = 3600000,
-		     .help = "taken for the sake of the others"}},
+		     .help = "accepted and ignored"}},
 	.run = run,
 	.together = true,
 };

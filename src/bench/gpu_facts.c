@@ -32,7 +32,8 @@ int gpu_stand_on(unsigned int node, struct err *err)
 	if (cpus_count(&cpus)) {
 		r = run_on(&cpus);
 		if (r < 0)
-			return err_errno(err, r, "none of node %u's CPUs may be used", node);
+			return err_errno(err, r, "this process may not use any CPU of node %u",
+					 node);
 	}
 	mask[node / (8 * sizeof(long))] = 1ul << node % (8 * sizeof(long));
 	if (syscall(SYS_set_mempolicy, MPOL_BIND, mask, NODES_MOST + 1ul) < 0)
@@ -73,7 +74,7 @@ static void add_persistence(const struct nvml *n, nvml_device d, json_t *line)
 						"nvidia-persistenced.service"));
 }
 
-/* The name of a process; "" for one that has ended or that this user must not see. */
+/* The name of a process; "" if the process has ended or is hidden from this user. */
 static void name_of(unsigned int pid, char ret[32])
 {
 	char path[32];
@@ -88,7 +89,7 @@ static void name_of(unsigned int pid, char ret[32])
 		fclose(f);
 }
 
-/* Processes with a CUDA context there, without those of our own program. */
+/* Processes with a CUDA context on the GPU, except those of this program. */
 static void add_users(const struct nvml *n, nvml_device d, json_t *users)
 {
 	struct nvml_process p[PROCESSES_MOST];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts that GPU benchmarks report in addition to their figure, and their placement. */
+/* Facts that GPU benchmarks report in addition to their figure, and their process's placement. */
 #pragma once
 
 #include <jansson.h>

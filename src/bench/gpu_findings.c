@@ -3,7 +3,7 @@
 
 #include <stdarg.h>
 
-/* Of its memory, or of the GPU as a whole; the others are of what is around it. */
+/* Faults of the GPU or its memory; the other faults are of its surroundings. */
 static bool is_unfit(enum fault code)
 {
 	return code == FAULT_GPU_MEMORY || code == FAULT_GPU_WORN || code == FAULT_GPU_OFF_BUS ||

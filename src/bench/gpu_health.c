@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the driver knows to be wrong with a GPU, asked by NVML, without load: ECC, rows to
- * be remapped, retired pages, the width of the PCIe link, clocks held down. "value" is the
- * number of faults, "faults" what they are and what to do.
+ * Asks NVML, without load, for the faults of a GPU that the driver knows: ECC, rows to be remapped,
+ * retired pages, the width of the PCIe link, clocks that are held down. "value" is the number of
+ * faults; "faults" has their texts with the remedies.
  *
- * The speed of the link is no fault here: an idle GPU lets it fall to generation 1
- * (gpu_copy says what it is under load). What this GPU or driver doesn't show is named in
- * "not_shown"; a fault that is of what --must_show names, and that nothing at all is shown. The
- * NVLink fabric is gpu_fabric's.
+ * A slow link is not a fault here, because an idle GPU lets the link fall to generation 1 (gpu_copy
+ * reports the speed under load). "not_shown" lists the facts that this GPU or driver hides. A
+ * hidden fact is a fault if --must_show names it, or if the GPU hides all of them. gpu_fabric
+ * checks the NVLink fabric.
  */
 #include "bench/gpu_health.h"
 
@@ -41,14 +41,13 @@ static void look_ecc_mode(struct health *h)
 	gpu_show(&h->f, "ecc", json_boolean(now));
 	h->ecc_off = !now;
 	if (!now)
-		gpu_fault(
-			&h->f, FAULT_GPU_ECC_OFF,
-			"ECC is off, so that errors of its memory go unseen: `nvidia-smi -e 1` and "
-			"a reset of the GPU%s",
-			next ? " (asked for already: reset it, or reboot)" : "");
+		gpu_fault(&h->f, FAULT_GPU_ECC_OFF,
+			  "ECC is off, which hides errors of the GPU's memory: run `nvidia-smi -e "
+			  "1`, then reset the GPU%s",
+			  next ? " (already requested: reset the GPU, or reboot)" : "");
 	else if (!next)
 		gpu_fault(&h->f, FAULT_GPU_ECC_OFF,
-			  "ECC will be off after the next reset: `nvidia-smi -e 1`");
+			  "ECC will be off after the next reset: run `nvidia-smi -e 1`");
 }
 
 static void look_ecc_errors(struct health *h)
@@ -61,11 +60,11 @@ static void look_ecc_errors(struct health *h)
 		return;
 	gpu_show(&h->f, "uncorrected_errors", json_integer((json_int_t)n));
 	if (n)
-		gpu_fault(
-			&h->f, FAULT_GPU_MEMORY,
-			"%llu uncorrectable memory error%s since the driver was loaded: reset the "
-			"GPU, then run NVIDIA's field diagnostic; replace it if they come again",
-			n, n == 1 ? "" : "s");
+		gpu_fault(&h->f, FAULT_GPU_MEMORY,
+			  "%llu uncorrectable memory error%s since the driver was loaded: reset "
+			  "the GPU, then run NVIDIA's field diagnostic; replace the GPU if the "
+			  "errors return",
+			  n, n == 1 ? "" : "s");
 }
 
 static void look_rows(struct health *h)
@@ -86,13 +85,12 @@ static void look_rows(struct health *h)
 	if (pending)
 		gpu_fault(&h->f, FAULT_GPU_MEMORY,
 			  "a row of its memory waits to be remapped: reset the GPU, or reboot, "
-			  "before "
-			  "it takes work");
+			  "before the GPU gets work");
 }
 
 static void look_pages(struct health *h)
 {
-	unsigned int single = 0, twice = 0; /* with room for none, the count is all we get */
+	unsigned int single = 0, twice = 0; /* no room: NVML returns the count only */
 	int pending;
 
 	if (!gpu_answered(&h->f, h->f.nvml.retired_pending(h->f.dev, &pending), "retired pages"))
@@ -103,8 +101,7 @@ static void look_pages(struct health *h)
 	if (pending)
 		gpu_fault(&h->f, FAULT_GPU_MEMORY,
 			  "a page of its memory waits to be retired: reset the GPU, or reboot, "
-			  "before "
-			  "it takes work");
+			  "before the GPU gets work");
 }
 
 /* --- link and clocks --------------------------------------------------------------------- */
@@ -161,10 +158,9 @@ static void look_clocks(struct health *h)
 	}
 	gpu_show(&h->f, "clocks_reasons", json_integer((json_int_t)all));
 	if (all & NVML_CLOCKS_HW_POWER_BRAKE)
-		gpu_fault(
-			&h->f, FAULT_GPU_CLOCKS,
-			"clocks are held down by the power brake: the chassis asks for less power; "
-			"see the power supplies and the BMC");
+		gpu_fault(&h->f, FAULT_GPU_CLOCKS,
+			  "clocks are held down by the power brake: the chassis requests less "
+			  "power; see the power supplies and the BMC");
 	if (all & (NVML_CLOCKS_HW_THERMAL | NVML_CLOCKS_SW_THERMAL))
 		gpu_fault(&h->f, FAULT_GPU_CLOCKS,
 			  "clocks are held down by temperature: see fans, air flow and the GPU's "
@@ -192,13 +188,13 @@ static void look_persistence(struct health *h)
 				"again, which takes seconds; enable nvidia-persistenced.service"));
 }
 
-/* nvml.h: a GPU with MIG can't tell the rows that were remapped. */
+/* nvml.h: a GPU with MIG does not report its remapped rows. */
 static void look_mig(struct health *h)
 {
 	unsigned int now = 0, next = 0, want;
 	int r = h->f.nvml.mig_mode ? h->f.nvml.mig_mode(h->f.dev, &now, &next) : NVML_NOT_SUPPORTED;
 
-	if (r == NVML_SUCCESS) { /* of one that has none there is nothing to say */
+	if (r == NVML_SUCCESS) { /* a GPU without MIG has no mode to report */
 		h->mig = now;
 		gpu_show(&h->f, "mig", json_boolean(now));
 	}
@@ -211,13 +207,13 @@ static void look_mig(struct health *h)
 	want = streq(h->want_mig, "on");
 	if (now != want)
 		gpu_fault(&h->f, FAULT_GPU_MIG,
-			  "it is %s MIG mode: `nvidia-smi -mig %d`, and a reset of the GPU%s",
+			  "it is %s MIG mode: run `nvidia-smi -mig %d`, then reset the GPU%s",
 			  now ? "in" : "not in", want,
-			  next == want ? " (asked for already: reset it, or reboot)" : "");
+			  next == want ? " (already requested: reset the GPU, or reboot)" : "");
 	else if (next != want)
 		gpu_fault(&h->f, FAULT_GPU_MIG,
-			  "it is %s MIG mode from its next reset: `nvidia-smi -mig %d`",
-			  next ? "in" : "not in", want);
+			  "its next reset %s MIG mode: run `nvidia-smi -mig %d`",
+			  next ? "turns on" : "turns off", want);
 }
 
 /* --- what must be shown ------------------------------------------------------------------ */
@@ -232,12 +228,12 @@ static bool has_no_ecc(const struct health *h)
 	return h->ecc_off;
 }
 
-/* In their order: some excuse others. */
+/* The order matters, because some answers excuse later questions. */
 static const struct question {
-	const char *word; /* of --must_show; NULL: nothing is judged by the answer */
+	const char *word; /* of --must_show; NULL: the answer is not judged */
 	const char *name;
 	void (*look)(struct health *h);
-	bool (*is_excused)(const struct health *h); /* it can't be shown, and need not be */
+	bool (*is_excused)(const struct health *h); /* the GPU can't show the fact, and need not */
 } questions[] = {
 	{NULL, "MIG", look_mig, NULL},
 	{"ecc", "ECC mode", look_ecc_mode, NULL},
@@ -250,7 +246,7 @@ static const struct question {
 	{NULL, "persistence mode", look_persistence, NULL},
 };
 
-/* A word that no question has would require nothing. */
+/* Rejects unknown words, because a misspelt word would require nothing. */
 static int check_words(const char *list, struct err *err)
 {
 	cleanup_free char *copy = xstrdup(list);
@@ -262,13 +258,12 @@ static int check_words(const char *list, struct err *err)
 		for (size_t i = 0; i < array_len(questions); i++)
 			known = known || (questions[i].word && streq(questions[i].word, word));
 		if (!known)
-			return err_set(err, -EINVAL, "--must_show: no question is called '%s'",
-				       word);
+			return err_set(err, -EINVAL, "--must_show: unknown fact '%s'", word);
 	}
 	return 0;
 }
 
-/* Asks it. Returns whether the GPU showed something, be it a fault. */
+/* True if the GPU answered, with or without a fault. */
 static bool ask(struct health *h, const struct question *q)
 {
 	size_t hidden = json_array_size(h->f.hidden);
@@ -277,13 +272,12 @@ static bool ask(struct health *h, const struct question *q)
 	return json_array_size(h->f.hidden) == hidden;
 }
 
-/* What is not known is not healthy. */
+/* An unknown fact is never taken as healthy. */
 static void blame_hidden(struct health *h, const char *names, bool any)
 {
 	static const char remedy[] =
 		"install a driver that supports this GPU; for a virtual GPU, which hides some "
-		"facts "
-		"from its guest, write must_show: with the facts that it shows";
+		"facts from its guest, list in must_show: the facts that it shows";
 
 	if (*names)
 		gpu_fault(&h->f, FAULT_GPU_NOT_SHOWN,
@@ -320,7 +314,7 @@ static int run(const struct options *o, json_t *line, struct err *err)
 	int r = check_words(must_show, err);
 
 	if (r == 0 && h.want_mig && !streq(h.want_mig, "on") && !streq(h.want_mig, "off"))
-		r = err_set(err, -EINVAL, "--mig: on or off, not '%s'", h.want_mig);
+		r = err_set(err, -EINVAL, "--mig: '%s': expected one of: on, off", h.want_mig);
 
 	if (r < 0)
 		return r;
@@ -333,7 +327,7 @@ static int run(const struct options *o, json_t *line, struct err *err)
 
 const struct benchmark gpu_health = {
 	.name = "gpu_health",
-	.summary = "faults of a GPU that its driver knows of (ECC, rows, link width, clocks)",
+	.summary = "faults of a GPU that its driver reports (ECC, rows, link width, clocks)",
 	.options = {{.name = "gpu",
 		     .arg = "ADDRESS",
 		     .type = OPTION_TEXT,
@@ -342,17 +336,17 @@ const struct benchmark gpu_health = {
 		    {.name = "must_show",
 		     .arg = "WORDS",
 		     .type = OPTION_TEXT,
-		     .help = "ecc, ecc_errors, remapped_rows, retired_pages, pcie_width, clocks; "
-			     "any of them (if not said), or none"},
+		     .help = "required facts: ecc, ecc_errors, remapped_rows, retired_pages, "
+			     "pcie_width, clocks; or any of them, or none (any)"},
 		    {.name = "mig",
 		     .arg = "WORD",
 		     .type = OPTION_TEXT,
-		     .help = "on or off: the other is a fault; either is fine if not said"},
+		     .help = "required MIG mode: on or off (either)"},
 		    {.name = "budget",
 		     .arg = "MS",
 		     .type = OPTION_NUMBER,
 		     .max = 3600000,
-		     .help = "taken for the sake of the others; it needs 200 ms"}},
+		     .help = "accepted and ignored: the check takes 200 ms"}},
 	.run = run,
 	.together = true,
 };

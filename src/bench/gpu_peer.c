@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Copies between two GPUs, each way by itself: "to_peer" and "from_peer" in B/s, "value" is
- * the lower; "link" says whether NVLink or PCIe is between them, as far as NVML tells.
+ * Copies between two GPUs, each direction alone: "to_peer" and "from_peer" in B/s; "value" is the
+ * lower rate; "link" is the path between them, NVLink or PCIe, if NVML reports it.
  *
- * Only where each may access the other: without that CUDA copies through the host's memory,
- * and such a figure would say nothing of the path that was asked for.
+ * Each GPU must have access to the memory of the other. Without access CUDA copies through the
+ * host's memory, and the rate would be that of another path.
  */
 #include "bench/gpu_peer.h"
 
@@ -25,14 +25,15 @@ enum way { TO_PEER, FROM_PEER, WAYS };
 
 struct peers {
 	struct cuda cuda;
-	struct gpu gpu[WAYS]; /* gpu[TO_PEER] is --gpu, and copies to the other; the other: back */
+	struct gpu gpu[WAYS]; /* gpu[TO_PEER] is --gpu and copies to the peer; gpu[FROM_PEER] is the
+				 peer and copies back */
 	cu_ptr memory[WAYS];  /* of the same GPUs */
-	enum way way;	      /* of the present window */
+	enum way way;	      /* of the current window */
 	double rate[WAYS];    /* of the last window */
 	size_t size;
 };
 
-/* The stream is the source's: its copy engine pushes. */
+/* The stream is that of the source, because the source's copy engine pushes. */
 static int copy(void *ctx)
 {
 	const struct peers *p = ctx;
@@ -58,7 +59,7 @@ static int window(void *ctx, size_t kind, double *ret_rate, struct err *err)
 
 /* --- preparing --------------------------------------------------------------------------- */
 
-/* CUDA says no: the hardware's design, or something to mend? */
+/* Finds out whether CUDA denies access by the hardware's design or because of a fault. */
 static int no_access(const struct gpu *from, const struct gpu *to, struct err *err)
 {
 	bool by_design = false;
@@ -67,22 +68,21 @@ static int no_access(const struct gpu *from, const struct gpu *to, struct err *e
 	if (gpu_path_between(from->addr, to->addr, &by_design, &why) == GPU_PATH_NONE)
 		return err_set(err, by_design ? -EOPNOTSUPP : -ENXIO,
 			       "%s can't access the memory of %s: %s", from->addr, to->addr, why);
-	return err_set(
-		err, -ENXIO,
-		"%s can't access the memory of %s, and NVML knows no reason: see NVLinks and "
-		"the fabric's state in `nvidia-smi -q`, nvidia-fabricmanager's log, and ACS "
-		"of the bridges between them",
-		from->addr, to->addr);
+	return err_set(err, -ENXIO,
+		       "%s can't access the memory of %s, and NVML reports no reason: see the "
+		       "NVLinks and the fabric's state in `nvidia-smi -q`, nvidia-fabricmanager's "
+		       "log, and ACS of the bridges between them",
+		       from->addr, to->addr);
 }
 
-/* From one to the other, in the first one's context. */
+/* Gives the first GPU, in its context, access to the memory of the second. */
 static int allow(struct peers *p, const struct gpu *from, const struct gpu *to, struct err *err)
 {
 	const struct cuda *c = &p->cuda;
 	int can = 0, r;
 
-	r = cuda_check(c, c->can_access_peer(&can, from->dev, to->dev), err, "may %s access %s",
-		       from->addr, to->addr);
+	r = cuda_check(c, c->can_access_peer(&can, from->dev, to->dev), err,
+		       "query whether %s can access %s", from->addr, to->addr);
 	if (r == 0 && !can)
 		return no_access(from, to, err);
 	if (r == 0)
@@ -181,19 +181,21 @@ static int run(const struct options *o, json_t *line, struct err *err)
 const struct benchmark gpu_peer = {
 	.name = "gpu_peer",
 	.summary = "rate of copies between two GPUs, each way (NVLink or PCIe)",
-	.options =
-		{{.name = "gpu",
-		  .arg = "ADDRESS",
-		  .type = OPTION_TEXT,
-		  .required = true,
-		  .help = "PCI address of a GPU"},
-		 {.name = "peer",
-		  .arg = "ADDRESS",
-		  .type = OPTION_TEXT,
-		  .required = true,
-		  .help = "PCI address of another"},
-		 {.name = "size", .arg = "SIZE", .type = OPTION_SIZE, .help = "of one copy (128M)"},
-		 OPTION_BUDGET("1500")},
+	.options = {{.name = "gpu",
+		     .arg = "ADDRESS",
+		     .type = OPTION_TEXT,
+		     .required = true,
+		     .help = "PCI address of a GPU"},
+		    {.name = "peer",
+		     .arg = "ADDRESS",
+		     .type = OPTION_TEXT,
+		     .required = true,
+		     .help = "PCI address of the other GPU"},
+		    {.name = "size",
+		     .arg = "SIZE",
+		     .type = OPTION_SIZE,
+		     .help = "size of one copy (128M)"},
+		    OPTION_BUDGET("1500")},
 	.run = run,
 	.together = true,
 };

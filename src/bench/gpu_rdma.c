@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * GPUDirect RDMA: writes of a NIC, through one port and back, from a GPU's memory into the
- * same GPU's memory. No byte passes the host's memory; PCIe between the two carries each both
- * ways.
+ * GPUDirect RDMA: writes of a NIC, out of one port and back, from a GPU's memory into the same
+ * GPU's memory. No byte passes through the host's memory; the PCIe path between NIC and GPU carries
+ * each byte both ways.
  *
- * The NIC is given the memory by dma-buf (the kernel's own way: open nvidia modules, and an
- * RDMA driver that takes it); where that can't be had, by its address, which only works with
- * nvidia_peermem. "path" says which of them it was.
+ * The NIC gets the memory by dma-buf, the kernel's interface (needs the open nvidia modules and an
+ * RDMA driver with dma-buf). If that fails, it gets the memory by address, which needs
+ * nvidia_peermem. "path" names the way that worked.
  */
 #include "bench/gpu_rdma.h"
 
@@ -27,7 +27,7 @@
 #define BUDGET_MS 1500
 #define WINDOW_NS 2000000u
 #define AGREE_PCT 0.5
-#define GPU_PAGE (2u << 20) /* what CUDA gives larger memory in */
+#define GPU_PAGE (2u << 20) /* the unit in which CUDA allocates larger memory */
 #define PATTERN 0x5a
 #define ARRIVE_NS 500000000u
 
@@ -37,17 +37,17 @@ struct direct {
 	struct rdma_link *link;
 	cu_ptr memory[RDMA_SIDES];
 	int dmabuf[RDMA_SIDES]; /* -1: none */
-	unsigned char *look;	/* pinned, of the host: what arrived */
-	size_t size, len;	/* of a write, of each memory */
+	unsigned char *look;	/* pinned memory of the host: the bytes that arrived */
+	size_t size, len;	/* size of a write, length of each memory */
 	const char *path;
-	struct err no_dmabuf; /* why not; empty unless that path was not taken */
+	struct err no_dmabuf; /* why dma-buf failed; empty while path is "dma-buf" */
 };
 
 /* --- memory ------------------------------------------------------------------------------ */
 
 /*
- * A file descriptor for GPU memory, whole pages of the host's: what CUDA allocates in 2M pages
- * begins and ends with them. cuMemGetHandleForAddressRange of the CUDA Driver API reference.
+ * A file descriptor for GPU memory. The memory must be whole pages of the host, which CUDA's
+ * allocations of 2M pages are. CUDA Driver API reference, cuMemGetHandleForAddressRange.
  */
 static int export_memory(struct direct *d, enum rdma_side side, struct err *err)
 {
@@ -58,10 +58,10 @@ static int export_memory(struct direct *d, enum rdma_side side, struct err *err)
 		return err_set(err, -EOPNOTSUPP, "the driver is older than CUDA 11.7");
 	r = cuda_check(c,
 		       c->device_attribute(&supported, CU_ATTRIBUTE_DMA_BUF_SUPPORTED, d->gpu.dev),
-		       err, "is dma-buf supported");
+		       err, "query for dma-buf");
 	if (r == 0 && !supported)
 		return err_set(err, -EOPNOTSUPP,
-			       "this driver exports none: it takes the open nvidia modules");
+			       "this driver exports no dma-buf: install the open nvidia modules");
 	if (r == 0)
 		r = cuda_check(c,
 			       c->range_handle(&fd, d->memory[side], d->len,
@@ -105,12 +105,11 @@ static int give_memory(struct direct *d, struct err *err)
 	d->path = "peermem";
 	if (give_address(d, &second) == 0)
 		return 0;
-	return err_set(
-		err, -ENXIO,
-		"the NIC can't be given the GPU's memory: load the open nvidia modules, or "
-		"nvidia_peermem, which needs the RDMA stack of DOCA-OFED (by dma-buf: %s; by "
-		"nvidia_peermem: %s)",
-		d->no_dmabuf.text, second.text);
+	return err_set(err, -ENXIO,
+		       "the NIC can't access the GPU's memory: load the open nvidia modules, or "
+		       "nvidia_peermem, which needs the RDMA stack of DOCA-OFED (by dma-buf: %s; "
+		       "by nvidia_peermem: %s)",
+		       d->no_dmabuf.text, second.text);
 }
 
 static int allocate(struct direct *d, struct err *err)
@@ -147,7 +146,7 @@ static int window(void *ctx, size_t kind, double *ret_rate, struct err *err)
 	return r;
 }
 
-/* What the far memory holds now. */
+/* Copies the far memory into d->look. */
 static int read_far(struct direct *d, struct err *err)
 {
 	const struct cuda *c = &d->cuda;
@@ -168,7 +167,7 @@ static bool has_arrived(const struct direct *d)
 	return true;
 }
 
-/* A write may be told of before the GPU itself sees its bytes: they have a moment. */
+/* Waits up to ARRIVE_NS for the bytes: a write may complete before the GPU sees its bytes. */
 static int verify(struct direct *d, struct err *err)
 {
 	uint64_t end = clock_ns() + ARRIVE_NS;
@@ -207,7 +206,7 @@ static int open_link(struct direct *d, const struct options *o, struct err *err)
 	return rdma_link_open(&d->link, &wanted, err);
 }
 
-/* The CPU that polls is one of the NIC's node. */
+/* Runs the polling thread on a CPU of the NIC's node. */
 static int stand(const char *device, struct err *err)
 {
 	cleanup_close int rootfd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -216,7 +215,7 @@ static int stand(const char *device, struct err *err)
 	return node < 0 ? 0 : gpu_stand_on((unsigned int)node, err);
 }
 
-/* The port first: that takes no time, and says most often "not yet". */
+/* The port comes first, because its check takes no time and most often reports "not yet". */
 static int prepare(struct direct *d, const struct options *o, struct err *err)
 {
 	int r = open_link(d, o, err);
@@ -237,7 +236,7 @@ static int prepare(struct direct *d, const struct options *o, struct err *err)
 
 static void clear(struct direct *d)
 {
-	rdma_link_close(d->link); /* before the memory that its NIC may still read */
+	rdma_link_close(d->link); /* before its memory is freed, which the NIC may still read */
 	for (int side = 0; side < RDMA_SIDES; side++) {
 		if (d->dmabuf[side] >= 0)
 			close(d->dmabuf[side]);
@@ -307,18 +306,21 @@ const struct benchmark gpu_rdma = {
 		     .type = OPTION_NUMBER,
 		     .min = 1,
 		     .max = 255,
-		     .help = "its port (1)"},
+		     .help = "port of the RDMA device (1)"},
 		    {.name = "gid-index",
 		     .arg = "N",
 		     .type = OPTION_NUMBER,
 		     .max = 255,
 		     .help = "GID of RoCE v2 (IPv4 before global before link-local)"},
-		    {.name = "size", .arg = "SIZE", .type = OPTION_SIZE, .help = "of a write (1M)"},
+		    {.name = "size",
+		     .arg = "SIZE",
+		     .type = OPTION_SIZE,
+		     .help = "size of a write (1M)"},
 		    {.name = "traffic-class",
 		     .arg = "N",
 		     .type = OPTION_NUMBER,
 		     .max = 255,
-		     .help = "of RoCE: DSCP * 4 (0)"},
+		     .help = "traffic class of RoCE: DSCP * 4 (0)"},
 		    {.name = "sl",
 		     .arg = "N",
 		     .type = OPTION_NUMBER,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Jitter of CPUs: a thread pinned to each of them looks at the clock all the time, and notes
- * how long it was not there to look. The figure is p99.99 of what work that comes at a random
- * moment waits because of it (gaps_wait()), of the worst of the CPUs: cyclictest's question,
- * without the cost of a wake-up, which it has in each of its samples. The longest gap is
- * reported only: it says more of the length of the run than of the machine.
+ * Jitter of CPUs: a thread pinned to each CPU reads the clock in a loop and records the gaps
+ * between reads. The figure is p99.99 of the wait of work that arrives at a random moment
+ * (gaps_wait()), on the worst of the CPUs. cyclictest answers the same question, but each of its
+ * samples includes the cost of a wake-up. The longest gap is reported and not judged, because it
+ * depends on the length of the run more than on the machine.
  *
- * The threads keep the caller's policy, which is the ordinary one (SCHED_OTHER) unless chrt(1)
- * set another: so is the work on isolated CPUs mostly. A real-time priority would hide the
- * kernel threads that such work waits for, and would itself be stopped for 50 ms of each second
- * (sched_rt_runtime_us) where others want the CPU.
+ * The threads keep the caller's policy: SCHED_OTHER unless chrt(1) set another, because most work
+ * on isolated CPUs has that policy. A real-time priority would hide the kernel threads that such
+ * work waits for, and would itself be stopped for 50 ms of each second (sched_rt_runtime_us) where
+ * others want the CPU.
  */
 #include "bench/jitter.h"
 
@@ -28,11 +28,11 @@
 
 #define BUDGET_MS 500
 #define SHARE 0.0001		 /* 1 - p99.99 */
-#define LENGTH_LEAST_NS 1000000u /* the least --budget; less is nothing to report */
+#define LENGTH_LEAST_NS 1000000u /* the least --budget; a shorter run reports nothing */
 
 struct member {
 	struct gaps gaps;
-	long switches; /* times that another task was given the CPU */
+	long switches; /* times that the kernel gave the CPU to another task */
 };
 
 struct spin {
@@ -64,7 +64,7 @@ static size_t do_spin(void *ctx, size_t who)
 	return 1;
 }
 
-/* The buckets are touched before, so that their page faults are no gaps. */
+/* Runs once to touch the buckets, because page faults would be counted as gaps. */
 static int prepare(struct spin *s, const struct options *o, struct err *err)
 {
 	struct cpus cpus = {0};
@@ -75,8 +75,7 @@ static int prepare(struct spin *s, const struct options *o, struct err *err)
 	if (r < 0)
 		return r;
 	if (pool_size(s->pool) < cpus_count(&cpus))
-		return err_set(err, -ENODEV,
-			       "only %zu of the %zu CPUs %s are online and may be used",
+		return err_set(err, -ENODEV, "only %zu of the %zu CPUs %s are online and permitted",
 			       pool_size(s->pool), cpus_count(&cpus), option_text(o, "cpus", ""));
 	s->members = xcalloc(pool_size(s->pool), sizeof(*s->members));
 	s->length_ns = 1000000;
@@ -195,7 +194,7 @@ static int run(const struct options *o, json_t *line, struct err *err)
 
 const struct benchmark jitter = {
 	.name = "jitter",
-	.summary = "how long work on CPUs waits when they are taken away (p99.99)",
+	.summary = "time that work waits because its CPU is taken away (p99.99)",
 	.options = {{.name = "cpus",
 		     .arg = "LIST",
 		     .type = OPTION_CPUS,
@@ -206,7 +205,7 @@ const struct benchmark jitter = {
 		     .type = OPTION_NUMBER,
 		     .min = 1,
 		     .max = 3600000,
-		     .help = "how long they are watched (500)"}},
+		     .help = "time to watch the CPUs (500)"}},
 	.run = run,
 	.ordinary_priority = true,
 };

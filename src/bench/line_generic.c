@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* With ordinary stores: the end of a chain that the caches hold is a small part of it. */
+/* Ordinary stores: the caches then hold the end of the chain, which is a small part. */
 #include "bench/line.h"
 
 #include <string.h>

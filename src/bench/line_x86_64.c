@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* With non-temporal stores of SSE2: a whole line written so is not read first. */
+/* Non-temporal stores of SSE2: the CPU writes a whole line without reading it first. */
 #include "bench/line.h"
 
 #include <emmintrin.h>

@@ -24,7 +24,7 @@ static int usage(FILE *to, int status)
 	return status;
 }
 
-/* The gate's own: not in the usage text. */
+/* For the gate only, and therefore missing from the usage text. */
 static int run_together(int argc, char **argv)
 {
 	struct together *t = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* mbind(2) and get_mempolicy(2) by syscall: libnuma would be a library for two calls. */
+/* mbind(2) and get_mempolicy(2) by syscall(2), because libnuma would be a library for two calls. */
 #include "bench/membuf.h"
 
 #include <errno.h>
@@ -18,11 +18,11 @@
 
 #define NODES_MAX 1024 /* MAX_NUMNODES of the largest kernels */
 #define LONG_BITS (8 * sizeof(unsigned long))
-#define HUGE_SHIFT 26 /* MAP_HUGE_SHIFT: log2 of the page size goes above it */
-#define SMALLEST 4096 /* stands for the smallest there are: 64K on many an arm64 kernel */
-#define SAMPLES 64    /* of small pages, when it is verified where they are */
+#define HUGE_SHIFT 26 /* MAP_HUGE_SHIFT: the position of log2 of the page size in the flags */
+#define SMALLEST 4096 /* means the kernel's smallest pages: 64K on many arm64 kernels */
+#define SAMPLES 64    /* of small pages, when their node is verified */
 
-/* How many pages can be had; fails with the reason when it is none. */
+/* *ret: the number of free pages, at most `want`. -ENOMEM with the reason: no page is free. */
 static int huge_available(int rootfd, unsigned int node, uint64_t page, uint64_t want,
 			  uint64_t *ret, struct err *err)
 {
@@ -41,8 +41,8 @@ static int huge_available(int rootfd, unsigned int node, uint64_t page, uint64_t
 }
 
 /*
- * A bound node that runs out calls the OOM killer, not us: leave a quarter, so that the
- * machine's own work on that node is not squeezed either.
+ * Leaves a quarter of the node's memory, because a bound node that runs out calls the OOM killer,
+ * and because the machine's other work needs memory on that node, too.
  */
 static int small_available(int rootfd, unsigned int node, uint64_t want, struct err *err)
 {
@@ -65,7 +65,7 @@ static int bind_to_node(const struct membuf *b, struct err *err)
 	if (b->node >= NODES_MAX)
 		return err_set(err, -ERANGE, "node %u is out of range", b->node);
 	mask[b->node / LONG_BITS] = 1ul << (b->node % LONG_BITS);
-	/* A kernel without NUMA has one node; there is nothing to bind. */
+	/* A kernel without NUMA has one node, so that the memory is on it already. */
 	if (syscall(SYS_mbind, b->p, b->len, MPOL_BIND, mask, (unsigned long)NODES_MAX + 1, 0) <
 		    0 &&
 	    !(errno == ENOSYS && b->node == 0))
@@ -84,7 +84,7 @@ static int map_pages(struct membuf *b, int huge_flags, struct err *err)
 		return err_errno(err, -errno, "map %zu pages of %s", (size_t)(b->len / b->page),
 				 size_name(b->page, name));
 	}
-	if (!huge_flags) /* "4K" in the result means 4K */
+	if (!huge_flags) /* "4K" in the result must mean 4K pages */
 		madvise(b->p, b->len, MADV_NOHUGEPAGE);
 	return bind_to_node(b, err);
 }
@@ -101,7 +101,8 @@ int membuf_map(struct membuf *ret, int rootfd, unsigned int node, uint64_t page,
 	if (page < base) {
 		char name[24], base_name[24];
 
-		return err_set(err, -EINVAL, "there are no pages of %s: the smallest are %s",
+		return err_set(err, -EINVAL,
+			       "this kernel has no pages of %s: its smallest pages are %s",
 			       size_name(page, name), size_name(base, base_name));
 	}
 	pages = (want + page - 1) / page;
@@ -125,7 +126,7 @@ int membuf_map(struct membuf *ret, int rootfd, unsigned int node, uint64_t page,
 
 void membuf_touch(const struct membuf *b, size_t from, size_t to)
 {
-	/* From the first page that begins in the part: each page has one toucher. */
+	/* Starts at the first page that begins in the part, so that each page has one thread. */
 	for (size_t at = (from + b->page - 1) / b->page * b->page; at < to && !time_is_over();
 	     at += b->page)
 		*((volatile char *)b->p + at) = 1;
@@ -133,10 +134,9 @@ void membuf_touch(const struct membuf *b, size_t from, size_t to)
 
 static int untouched(const struct membuf *b, struct err *err)
 {
-	cleanup_free char *what =
-		xasprintf("%zu MiB of node %u were touched first: too many others want its CPUs, "
-			  "or its memory is slow",
-			  b->len >> 20, b->node);
+	cleanup_free char *what = xasprintf("%zu MiB of node %u were touched first: other work "
+					    "uses its CPUs, or its memory is slow",
+					    b->len >> 20, b->node);
 
 	return err_time_over(err, what);
 }
@@ -159,7 +159,7 @@ int membuf_verify(const struct membuf *b, struct err *err)
 			return err_errno(err, -errno, "ask for the node of a page");
 		}
 		if (node != (int)b->node)
-			return err_set(err, -EXDEV, "memory asked from node %u came from node %d",
+			return err_set(err, -EXDEV, "memory requested from node %u is on node %d",
 				       b->node, node);
 	}
 	return 0;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Bandwidth of a NUMA node's memory, from the node's own CPUs or across nodes from those of
- * another (--from): read, write (non-temporal) and copy. Bytes are counted as STREAM counts them: a
- * copy is its reads and its writes. "value" is the copy rate, the figure that vendors publish.
+ * Bandwidth of a NUMA node's memory, used by the node's own CPUs or by those of another node
+ * (--from): read, write (non-temporal) and copy. Bytes are counted as STREAM counts them: a copy
+ * counts its reads and its writes. "value" is the copy rate, the figure that vendors publish.
  *
- * Rounds of three short windows (read, write, copy) follow each other until the budget is used
- * up: a burst of something else on a shared host hits few of them, and a stall that comes a few
- * times in a second falls into some.
+ * Rounds of three short windows (read, write, copy) fill the budget. A burst of other work on a
+ * shared host hits few of the windows; a stall that recurs a few times a second hits some of them.
  */
 #include "bench/memory_bandwidth.h"
 
@@ -24,7 +23,7 @@
 #include "bench/workset.h"
 
 #define CPUS_AT_MOST 64	     /* a node's channels are saturated by fewer cores */
-#define PIECE (1024u * 1024) /* 60 us or so: longer than the period of a modulated clock */
+#define PIECE (1024u * 1024) /* about 60 us: longer than the period of a modulated clock */
 #define WINDOW_NS 2000000u
 #define WALK_TRIES 3
 #define ROUNDS_FEW 12
@@ -33,10 +32,10 @@
 
 enum op { READ, WRITE, COPY, OPS };
 
-/* A member's own part of the buffer, walked round and round across all windows. */
+/* A member's part of the buffer, walked round and round across all windows. */
 struct part {
 	char *p;
-	size_t len; /* even number of pieces: the first half is what copy reads */
+	size_t len; /* an even number of pieces, because copy reads the first half */
 	size_t at;
 };
 
@@ -103,7 +102,7 @@ static const char *const op_names[OPS] = {"read", "write", "copy"};
 
 /* --- what to measure on ---------------------------------------------------------------- */
 
-/* Gives each member an equal part of what is used of the buffer. */
+/* Gives each member an equal part of the used buffer. */
 static int share_out(struct bandwidth *b, struct err *err)
 {
 	size_t n = pool_size(b->pool);
@@ -125,7 +124,7 @@ static int prepare(struct bandwidth *b, int rootfd, const struct options *o, str
 	int r = workset_find(&b->set, rootfd, o, err);
 
 	if (r == 0) {
-		run_on(&b->set.cpus); /* pool_start() says so if it may on none */
+		run_on(&b->set.cpus); /* pool_start() reports an error if no CPU is permitted */
 		facts_spread(rootfd, &b->set.cpus, most);
 		r = pool_start(&b->pool, &b->set.cpus, most, err);
 	}
@@ -145,7 +144,7 @@ static int prepare(struct bandwidth *b, int rootfd, const struct options *o, str
 
 /* --- measuring ------------------------------------------------------------------------- */
 
-/* A round that the end of the time cuts short is not counted. */
+/* A round that the end of the time cuts short does not count. */
 static void one_round(struct bandwidth *b)
 {
 	struct window round[OPS];
@@ -161,8 +160,9 @@ static void one_round(struct bandwidth *b)
 }
 
 /*
- * Takes the walk that moves more, by the best of a few windows of each: a burst of something else
- * spoils some of them. None is counted: page tables are walked for the first time, clocks go up.
+ * Chooses the faster walk for each operation, by the best of a few windows of each walk, because a
+ * burst of other work spoils some windows. These windows do not count: page tables are walked for
+ * the first time, and clocks rise.
  */
 static void choose_walks(struct bandwidth *b)
 {
@@ -241,7 +241,7 @@ static int run(const struct options *o, json_t *line, struct err *err)
 	if (r == 0)
 		report(&b, line);
 	pool_stop(b.pool);
-	membuf_free(&b.set.buf); /* the page goes back to the kernel before the result is out */
+	membuf_free(&b.set.buf); /* the kernel gets the pages back before the result is printed */
 	free(b.parts);
 	for (int op = 0; op < OPS; op++)
 		windows_free(&b.rates[op]);
@@ -258,6 +258,6 @@ const struct benchmark memory_bandwidth = {
 		     .type = OPTION_NUMBER,
 		     .min = 1,
 		     .max = 1024,
-		     .help = "at most so many CPUs (64)"}},
+		     .help = "most CPUs to use (64)"}},
 	.run = run,
 };

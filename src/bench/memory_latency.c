@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Latency of a NUMA node's memory: one CPU, of the same or of another node (--from), follows a
- * chain of pointers through the working set (chain.h), each load waiting for the one before.
- * The figure is nanoseconds a hop, the median of the many short windows that fill the budget,
- * each of which is the median of its pieces. One thread walks; those on the node's other CPUs
- * keep these from work that would load the memory.
+ * Latency of a NUMA node's memory: one CPU, of the same node or of another (--from), follows a
+ * chain of pointers through the working set (chain.h); each load waits for the previous one. The
+ * figure is nanoseconds a hop: the median of many short windows that fill the budget, each of which
+ * is the median of its pieces. One thread walks; the threads on the node's other CPUs keep those
+ * CPUs from work that would load the memory.
  *
- * The windows follow each other without gaps: a CPU that pauses loses the page tables from its
- * caches (and on a virtual machine the host's), and then a hop takes a quarter longer for many
- * milliseconds than it takes work that goes on.
+ * The windows follow each other without gaps. A CPU that pauses loses the page tables from its
+ * caches (and on a virtual machine the host's tables), and a hop then takes a quarter longer for
+ * many milliseconds than in work that continues.
  *
- * On small pages a hop is a walk of the page tables too: that is why "page" is in the line and
- * why figures of different page sizes are not to be compared.
+ * On small pages a hop also walks the page tables. Figures of different page sizes can't be
+ * compared, and therefore the line has "page".
  */
 #include "bench/memory_latency.h"
 
@@ -27,8 +27,8 @@
 #include "bench/workset.h"
 
 #define CPUS_AT_MOST 64
-#define PIECE 512     /* hops: 50 us or so, longer than the period of a modulated clock */
-#define HOLD_NS 50000 /* as long, of a thread that only keeps its CPU */
+#define PIECE 512     /* hops: about 50 us, longer than the period of a modulated clock */
+#define HOLD_NS 50000 /* as long, for a thread that only occupies its CPU */
 #define WINDOW_NS 2000000u
 #define WINDOWS_LITTLE 40
 #define WINDOWS_FLOOR 8 /* however short the budget is */
@@ -38,7 +38,7 @@
 
 struct latency {
 	struct workset set;
-	struct pool *pool; /* all write the chain; the last walks it */
+	struct pool *pool; /* all threads write the chain; the last one walks it */
 	struct chain *chain;
 	const void *at;
 	struct windows windows; /* hops a second */
@@ -47,7 +47,7 @@ struct latency {
 
 /* --- before the windows ---------------------------------------------------------------- */
 
-/* The blocks of a writer. */
+/* The blocks that one writer writes. */
 static void part_of(const struct latency *l, size_t who, size_t *ret_from, size_t *ret_to)
 {
 	size_t n = pool_size(l->pool), blocks = chain_blocks(l->chain);
@@ -111,8 +111,8 @@ static int prepare(struct latency *l, int rootfd, const struct options *o, struc
 /* --- measuring ------------------------------------------------------------------------- */
 
 /*
- * The last of the node's CPUs: the first ones take interrupts on many machines, and are kept
- * for the system where others are isolated.
+ * Walks on the last of the node's CPUs, because the first CPUs take interrupts on many machines,
+ * and remain for the system where others are isolated.
  */
 static size_t walker(const struct latency *l)
 {
@@ -189,7 +189,7 @@ static int run(const struct options *o, json_t *line, struct err *err)
 	if (r == 0)
 		report(&l, line);
 	pool_stop(l.pool);
-	membuf_free(&l.set.buf); /* the page goes back to the kernel before the result is out */
+	membuf_free(&l.set.buf); /* the kernel gets the pages back before the result is printed */
 	chain_free(l.chain);
 	windows_free(&l.windows);
 	return r;

@@ -67,7 +67,7 @@ char *mounts_cause(const struct mount *m, const char *want)
 	/* rdma6 is the same over IPv6 */
 	if (!m->transport[0] || !*want || str_starts(m->transport, want))
 		return NULL;
-	return xasprintf("%s is reached over %s, not %s: the server has no %s, or the module that "
-			 "brings it (rpcrdma) was not there when it was mounted",
+	return xasprintf("%s uses transport %s instead of %s: the server does not offer %s, or the "
+			 "module rpcrdma was missing at the time of the mount",
 			 m->source, m->transport, want, want);
 }

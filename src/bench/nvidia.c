@@ -15,7 +15,7 @@
 int nvidia_open(void **ret, const char *library, struct err *err)
 {
 	void *lib = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-	const char *why = lib ? "" : dlerror(); /* begins with the library's name */
+	const char *why = lib ? "" : dlerror(); /* dlerror() begins with the library's name */
 
 	if (!lib && access(MODULE_VERSION, F_OK) == 0)
 		return err_set(

@@ -27,7 +27,7 @@ static const struct symbol symbols[] = {
 	SYMBOL(struct nvml, pcie_width_max, "nvmlDeviceGetMaxPcieLinkWidth"),
 	SYMBOL(struct nvml, pcie_generation, "nvmlDeviceGetCurrPcieLinkGeneration"),
 	SYMBOL(struct nvml, pcie_generation_max, "nvmlDeviceGetMaxPcieLinkGeneration"),
-	/* one name or the other: "throttle" was renamed to "event", and is deprecated since */
+	/* "throttle" was renamed to "event" and is deprecated: a library may lack one name */
 	OPTIONAL_SYMBOL(struct nvml, clocks_reasons, "nvmlDeviceGetCurrentClocksEventReasons"),
 	OPTIONAL_SYMBOL(struct nvml, clocks_reasons_old,
 			"nvmlDeviceGetCurrentClocksThrottleReasons"),
@@ -38,17 +38,17 @@ static const struct symbol symbols[] = {
 	{0},
 };
 
-/* See the NVML API reference, enum nvmlReturn_t. */
+/* The results with a remedy: NVML API reference, enum nvmlReturn_t. */
 static const struct meaning {
 	int result;
 	int code;
-	enum fault fault; /* FAULT_NONE: it says nothing of the GPU or its driver */
+	enum fault fault; /* FAULT_NONE: the GPU and its driver may be healthy */
 	const char *remedy;
 } meanings[] = {
-	{NVML_NO_PERMISSION, -EPERM, FAULT_NONE, "this user may not ask the driver: run as root"},
+	{NVML_NO_PERMISSION, -EPERM, FAULT_NONE, "this user may not query the driver: run as root"},
 	{NVML_NOT_FOUND, -ENODEV, FAULT_GPU_DRIVER,
-	 "the driver does not have this GPU: is nvidia bound to it (`lspci -k`)? See NVRM in the "
-	 "kernel log"},
+	 "the driver does not list this GPU: check that nvidia is bound to it (`lspci -k`), and "
+	 "see NVRM in the kernel log"},
 	{NVML_INSUFFICIENT_POWER, -EIO, FAULT_GPU_POWER,
 	 "its external power is not connected: check the cables"},
 	{NVML_DRIVER_NOT_LOADED, -ENODEV, FAULT_GPU_DRIVER,
@@ -58,8 +58,8 @@ static const struct meaning {
 	{NVML_CORRUPTED_INFOROM, -EIO, FAULT_GPU_HEALTH,
 	 "its InfoROM is corrupted: flash it, or replace the GPU"},
 	{NVML_GPU_IS_LOST, -EIO, FAULT_GPU_OFF_BUS,
-	 "the GPU has fallen off the bus: power the node off and on; if it comes again, reseat "
-	 "or replace it"},
+	 "the GPU has fallen off the bus: power the node off and on; if the fault returns, reseat "
+	 "or replace the GPU"},
 	{NVML_RESET_REQUIRED, -EIO, FAULT_GPU_XID,
 	 "reset it: `nvidia-smi --gpu-reset -i ADDRESS`, or reboot"},
 	{NVML_OPERATING_SYSTEM, -EIO, FAULT_NONE,

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 
-/* The results that have their own message. */
+/* The results with their own message. */
 enum nvml_result {
 	NVML_SUCCESS = 0,
 	NVML_INVALID_ARGUMENT = 2,
@@ -75,12 +75,12 @@ enum { /* nvmlGpuFabricInfo_v3_t.healthSummary */
 
 struct nvml_fabric { /* nvmlGpuFabricInfo_t */
 	unsigned char cluster[NVML_FABRIC_UUID_LEN];
-	int status; /* of a fabric that is completed: an enum nvml_result */
+	int status; /* of a completed fabric: an enum nvml_result */
 	unsigned int clique;
 	unsigned char state;
 };
 
-/* nvmlGpuFabricInfo_v3_t. That of version 2 is the same without the summary. */
+/* nvmlGpuFabricInfo_v3_t. Version 2 is the same without the summary. */
 struct nvml_fabric_v3 {
 	unsigned int version; /* NVML_FABRIC_V2 or V3, set by the caller */
 	unsigned char cluster[NVML_FABRIC_UUID_LEN];
@@ -91,7 +91,7 @@ struct nvml_fabric_v3 {
 	unsigned char summary; /* version 3 alone; 0: not supported */
 };
 
-/* NVML_STRUCT_VERSION: the size, and the version in the highest byte. */
+/* NVML_STRUCT_VERSION: the size of the struct, with the version in the highest byte. */
 #define NVML_FABRIC_V2 (36u | 2u << 24)
 #define NVML_FABRIC_V3 ((unsigned int)sizeof(struct nvml_fabric_v3) | 3u << 24)
 
@@ -103,7 +103,7 @@ struct nvml_process { /* nvmlProcessInfo_t, of _v3 */
 
 typedef struct nvml_device *nvml_device;
 
-/* Optional ones (see nvml.c) are NULL where the library is too old. */
+/* Optional functions (see nvml.c) are NULL if the library is too old. */
 struct nvml {
 	void *lib;
 	bool up; /* initialised */
@@ -128,15 +128,15 @@ struct nvml {
 	int (*pcie_generation_max)(nvml_device d, unsigned int *ret);
 	int (*clocks_reasons)(nvml_device d, unsigned long long *ret);
 	int (*clocks_reasons_old)(nvml_device d, unsigned long long *ret);
-	/* *n: in, what ret has room for; out, how many there are. */
+	/* *n: in, the room in ret; out, the number of processes. */
 	int (*compute_processes)(nvml_device d, unsigned int *n, struct nvml_process *ret);
 	int (*p2p_status)(nvml_device a, nvml_device b, int index, int *ret);
-	/* The first is deprecated as of CUDA 13.0, and knows no health. */
+	/* The first is deprecated since CUDA 13.0, and does not report health. */
 	int (*fabric)(nvml_device d, struct nvml_fabric *ret);
 	int (*fabric_versioned)(nvml_device d, struct nvml_fabric_v3 *ret);
 };
 
-/* Opens and initialises it. *err has what is wrong and what to do. */
+/* Opens and initialises the library. A failure sets *err, with the remedy. */
 int nvml_open(struct nvml *n, struct err *err);
 void nvml_close(struct nvml *n);
 
@@ -145,9 +145,9 @@ int nvml_check(const struct nvml *n, int result, struct err *err, const char *fm
 	__attribute__((format(printf, 4, 5)));
 
 /*
- * Whether the result says that the question can't be answered: by this GPU, by the library's part
- * in the driver, or by a library that is newer.
+ * True if the question has no answer: the GPU does not support it, the driver lacks the function,
+ * or a newer library has removed it.
  */
 bool nvml_is_hidden(int result);
-/* What an error of the lookup says of the GPU itself, not of the driver's installation. */
+/* True if an error of the lookup is a fault of the GPU itself, not of the driver's installation. */
 bool nvml_is_broken_gpu(int result);

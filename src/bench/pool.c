@@ -10,18 +10,20 @@
 #include "base/mem.h"
 #include "base/quantile.h"
 
-#define LEAD_NS 200000 /* from the wake-up call to the common start: all are awake by then */
+#define LEAD_NS 200000 /* from the wake-up call to the common start, by which all are awake */
 #define PIECES_LEAST 3
 #define PIECES_MOST 1024
 /*
- * Of a window that is its own: of all members' time together, since on many CPUs something short
- * runs on one of them always; and of each one's, which else works when the others have ended.
+ * The least share of its time that an own window spends on its CPUs. OWN_LEAST is for all members
+ * together, because on many CPUs some short task always runs on one of them. OWN_LEAST_EACH is for
+ * each member, because a member that runs late works while the others have ended.
  */
 #define OWN_LEAST 0.97
 #define OWN_LEAST_EACH 0.5
 /*
- * Of one whose stalls count: in a window that a stall has made long something else runs for a few
- * percent of the time easily, and without it the stall would be forgotten.
+ * The same for a nearly own window, whose stalls count. In a window that a stall has lengthened,
+ * other tasks easily run for a few percent of the time; without this window the stall would be
+ * lost.
  */
 #define OWN_LEAST_WHOLE 0.9
 
@@ -30,8 +32,8 @@ struct member {
 	size_t who;
 	int cpu;
 	pthread_t thread;
-	double rate, whole;		/* of the last window, as below */
-	double wall_ns, own_ns;		/* of it: from its common start, and on the CPU */
+	double rate, whole;	/* of the last window, as below */
+	double wall_ns, own_ns; /* of the last window: from its common start, and on the CPU */
 	double all_wall_ns, all_own_ns; /* of all windows */
 	double pieces[PIECES_MOST];
 };
@@ -42,7 +44,7 @@ struct pool {
 	pthread_barrier_t gather, done; /* members and the caller */
 
 	/* The order, written by the caller before gather. */
-	pool_work work; /* NULL: go home */
+	pool_work work; /* NULL: the thread ends */
 	void *ctx;
 	uint64_t start_ns; /* 0: one piece, no clock */
 	uint64_t end_ns;
@@ -74,7 +76,7 @@ int run_on(struct cpus *cpus)
 
 	if (sched_setaffinity(0, sizeof(cpus->bit), set) < 0)
 		return -errno;
-	/* The kernel has cut it to the cpuset: sched_setaffinity(2). */
+	/* The kernel cuts the mask to the cpuset: sched_setaffinity(2). */
 	return sched_getaffinity(0, sizeof(cpus->bit), set) < 0 ? -errno : 0;
 }
 
@@ -131,7 +133,7 @@ static void *member_main(void *arg)
 	}
 }
 
-/* Leaves the caller, who sleeps in windows, on the last one. */
+/* Pins the caller, which sleeps during windows, to the last CPU used. */
 static size_t place_members(struct cpus cpus, size_t most, struct member *members)
 {
 	size_t n = 0;
@@ -155,7 +157,7 @@ int pool_start(struct pool **ret, const struct cpus *cpus, size_t most, struct e
 	if (p->n == 0) {
 		free(p->members);
 		free(p);
-		return err_set(err, -ENODEV, "none of these CPUs may be used");
+		return err_set(err, -ENODEV, "no requested CPU is online and permitted");
 	}
 	pthread_barrier_init(&p->gather, NULL, (unsigned int)p->n + 1);
 	pthread_barrier_init(&p->done, NULL, (unsigned int)p->n + 1);
@@ -166,7 +168,7 @@ int pool_start(struct pool **ret, const struct cpus *cpus, size_t most, struct e
 		m->who = started;
 		r = pthread_create(&m->thread, NULL, member_main, m);
 	}
-	if (r) /* those started wait at the barrier for ever: the process ends in a moment */
+	if (r) /* the started threads wait at the barrier for ever, but the process ends soon */
 		return err_errno(err, -r, "start thread %zu of %zu", started, p->n);
 	*ret = p;
 	return 0;

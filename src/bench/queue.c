@@ -13,7 +13,7 @@ void queue_look(struct queue *q)
 	uint64_t ran = 0;
 
 	*q = (struct queue){.now_ns = clock_ns()};
-	/* A kernel without CONFIG_SCHED_INFO says 0 of both. */
+	/* A kernel without CONFIG_SCHED_INFO reports 0 for both. */
 	q->known = f && fscanf(f, "%" SCNu64 " %" SCNu64, &ran, &q->waited_ns) == 2 &&
 		   (ran > 0 || q->waited_ns > 0);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an RDMA device does: the rate of large writes, the latency of small messages, and how many
- * small writes a second, between two queue pairs of this process.
+ * Measures an RDMA device between two queue pairs of this process: the rate of large writes, the
+ * latency of small messages, and the number of small writes a second.
  *
- * rdma_loopback: both on one port. Its NIC reads every byte from memory and writes it back, so
- * that PCIe carries it both ways; no cable and no switch has a part in it.
- * rdma_pairs: on two devices or ports of the node, over what connects them.
+ * rdma_loopback: both queue pairs on one port. The NIC reads every byte from memory and writes it
+ * back, so that PCIe carries it both ways; no cable and no switch takes part. rdma_pairs: on two
+ * devices or ports of the node, over the network that connects them.
  *
  * Rounds of three short windows are spread over the budget with gaps; the medians are reported.
  */
@@ -29,7 +29,7 @@
 #define WINDOW_NS 2000000u
 #define GAP_LEAST_NS 1000000u
 #define ROUNDS_MOST 33
-#define ROUNDS_LEAST 12 /* before windows may agree */
+#define ROUNDS_LEAST 12 /* required before windows may agree */
 #define ROUNDS_FLOOR 4	/* however short the budget is */
 #define AGREE_PCT 0.5
 #define BUDGET_MS 800
@@ -44,19 +44,19 @@ enum figure { RATE, LATENCY, MESSAGES, FIGURES };
 struct rdma_bench {
 	struct rdma_link *link;
 	struct membuf buf[RDMA_SIDES];
-	int node[RDMA_SIDES]; /* the device's own, -1: not known */
+	int node[RDMA_SIDES]; /* the device's node; -1: not known */
 	size_t size;
 	double figures[FIGURES][ROUNDS_MOST];
 	double *trips; /* of all windows */
 	size_t trips_n;
 	size_t rounds;
 	uint64_t prepare_ns, windows_ns;
-	struct queue queue; /* when its windows began */
+	struct queue queue; /* at the start of the windows */
 };
 
 /* --- memory and CPUs ------------------------------------------------------------------- */
 
-/* Of the list of page sizes the first that the whole buffer can be had in. */
+/* Maps the whole buffer in the first page size of the list that has enough free pages. */
 static int map_whole(struct membuf *buf, int rootfd, unsigned int node, const char *pages,
 		     size_t want, struct err *err)
 {
@@ -97,7 +97,7 @@ static int give_memory(struct rdma_bench *b, enum rdma_side side, int rootfd,
 	return rdma_link_memory(b->link, side, buf->p, want, err);
 }
 
-/* The polling CPU is one of the near end's node, whichever the scheduler takes. */
+/* Lets the polling thread run on any CPU of the near end's node; the scheduler chooses. */
 static int stay_on(struct rdma_bench *b, int rootfd, unsigned int node, struct err *err)
 {
 	struct cpus cpus = {0};
@@ -108,7 +108,7 @@ static int stay_on(struct rdma_bench *b, int rootfd, unsigned int node, struct e
 	r = run_on(&cpus);
 	if (r < 0)
 		return err_errno(err, r, "run on the CPUs of node %u", node);
-	b->link->options.cpus = cpus_count(&cpus); /* less what a cgroup forbids */
+	b->link->options.cpus = cpus_count(&cpus); /* without the CPUs that a cgroup forbids */
 	return 0;
 }
 
@@ -154,7 +154,10 @@ static int one_window(struct rdma_bench *b, enum figure f, double *ret, struct e
 	return 0;
 }
 
-/* Clocks go up and tables are filled: not counted. And what was written has to be there. */
+/*
+ * The first windows do not count, because clocks rise and tables are filled. Verifies that the
+ * written bytes have arrived.
+ */
 static int warm_up(struct rdma_bench *b, struct err *err)
 {
 	double unused = 0;
@@ -298,7 +301,7 @@ static int check_size(const struct rdma_bench *b, struct err *err)
 		const struct rdma_link_side *s = &b->link->side[side];
 
 		if (b->size > s->port.max_msg_sz)
-			return err_set(err, -EMSGSIZE, "%s takes messages of %u KiB at most",
+			return err_set(err, -EMSGSIZE, "%s accepts messages of at most %u KiB",
 				       s->end.device, s->port.max_msg_sz >> 10);
 	}
 	return 0;
@@ -364,46 +367,46 @@ static int run_pairs(const struct options *o, json_t *line, struct err *err)
 	return run_between(&near, &far, o, line, err);
 }
 
-#define OPTIONS_OF_BOTH                                                              \
-	{.name = "device",                                                           \
-	 .arg = "NAME",                                                              \
-	 .type = OPTION_TEXT,                                                        \
-	 .required = true,                                                           \
-	 .help = "RDMA device that is read from: mlx5_0"},                           \
-		{.name = "port",                                                     \
-		 .arg = "N",                                                         \
-		 .type = OPTION_NUMBER,                                              \
-		 .min = 1,                                                           \
-		 .max = 255,                                                         \
-		 .help = "its port (1)"},                                            \
-		{.name = "gid-index",                                                \
-		 .arg = "N",                                                         \
-		 .type = OPTION_NUMBER,                                              \
-		 .max = 255,                                                         \
-		 .help = "GID of RoCE v2 (IPv4 before global before link-local)"},   \
-		{.name = "node",                                                     \
-		 .arg = "N",                                                         \
-		 .type = OPTION_NUMBER,                                              \
-		 .max = 1023,                                                        \
-		 .help = "NUMA node of memory and CPU (the device's own)"},          \
-		{.name = "size",                                                     \
-		 .arg = "SIZE",                                                      \
-		 .type = OPTION_SIZE,                                                \
-		 .help = "of a large write (64K)"},                                  \
-		{.name = "page",                                                     \
-		 .arg = "SIZE[,SIZE]",                                               \
-		 .type = OPTION_SIZES,                                               \
-		 .help = "page size; of several the first that can be had (2M,4K)"}, \
-		{.name = "traffic-class",                                            \
-		 .arg = "N",                                                         \
-		 .type = OPTION_NUMBER,                                              \
-		 .max = 255,                                                         \
-		 .help = "of RoCE: DSCP * 4 (0)"},                                   \
-		{.name = "sl",                                                       \
-		 .arg = "N",                                                         \
-		 .type = OPTION_NUMBER,                                              \
-		 .max = 15,                                                          \
-		 .help = "service level (0)"},                                       \
+#define OPTIONS_OF_BOTH                                                                          \
+	{.name = "device",                                                                       \
+	 .arg = "NAME",                                                                          \
+	 .type = OPTION_TEXT,                                                                    \
+	 .required = true,                                                                       \
+	 .help = "RDMA device to read from, such as mlx5_0"},                                    \
+		{.name = "port",                                                                 \
+		 .arg = "N",                                                                     \
+		 .type = OPTION_NUMBER,                                                          \
+		 .min = 1,                                                                       \
+		 .max = 255,                                                                     \
+		 .help = "port of the device (1)"},                                              \
+		{.name = "gid-index",                                                            \
+		 .arg = "N",                                                                     \
+		 .type = OPTION_NUMBER,                                                          \
+		 .max = 255,                                                                     \
+		 .help = "GID of RoCE v2 (IPv4 before global before link-local)"},               \
+		{.name = "node",                                                                 \
+		 .arg = "N",                                                                     \
+		 .type = OPTION_NUMBER,                                                          \
+		 .max = 1023,                                                                    \
+		 .help = "NUMA node of memory and CPU (the device's node)"},                     \
+		{.name = "size",                                                                 \
+		 .arg = "SIZE",                                                                  \
+		 .type = OPTION_SIZE,                                                            \
+		 .help = "size of a large write (64K)"},                                         \
+		{.name = "page",                                                                 \
+		 .arg = "SIZE[,SIZE]",                                                           \
+		 .type = OPTION_SIZES,                                                           \
+		 .help = "page size, or a list: the first size with enough free pages (2M,4K)"}, \
+		{.name = "traffic-class",                                                        \
+		 .arg = "N",                                                                     \
+		 .type = OPTION_NUMBER,                                                          \
+		 .max = 255,                                                                     \
+		 .help = "traffic class of RoCE: DSCP * 4 (0)"},                                 \
+		{.name = "sl",                                                                   \
+		 .arg = "N",                                                                     \
+		 .type = OPTION_NUMBER,                                                          \
+		 .max = 15,                                                                      \
+		 .help = "service level (0)"},                                                   \
 		OPTION_BUDGET("800")
 
 const struct benchmark rdma_loopback = {
@@ -421,13 +424,13 @@ const struct benchmark rdma_pairs = {
 		     .arg = "NAME",
 		     .type = OPTION_TEXT,
 		     .required = true,
-		     .help = "RDMA device that is written to"},
+		     .help = "RDMA device to write to"},
 		    {.name = "peer-port",
 		     .arg = "N",
 		     .type = OPTION_NUMBER,
 		     .min = 1,
 		     .max = 255,
-		     .help = "its port (1)"},
+		     .help = "port of the peer device (1)"},
 		    {.name = "peer-gid-index",
 		     .arg = "N",
 		     .type = OPTION_NUMBER,
@@ -437,6 +440,6 @@ const struct benchmark rdma_pairs = {
 		     .arg = "N",
 		     .type = OPTION_NUMBER,
 		     .max = 1023,
-		     .help = "NUMA node of its memory (the peer's own)"}},
+		     .help = "NUMA node of the peer's memory (the peer's node)"}},
 	.run = run_pairs,
 };

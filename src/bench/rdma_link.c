@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Opening, connecting and closing of a pair of queue pairs: ibv_create_qp(3), ibv_modify_qp(3).
- * What is done with it is in rdma_windows.c.
+ * rdma_windows.c measures with them.
  */
 #include "bench/rdma_link.h"
 
@@ -13,25 +13,25 @@
 #include "base/mem.h"
 
 enum {
-	SENDS_MOST = RDMA_LISTS_MOST * RDMA_LIST_MOST + 64, /* and what a ping-pong leaves behind */
+	SENDS_MOST = RDMA_LISTS_MOST * RDMA_LIST_MOST + 64, /* and a ping-pong's last sends */
 	RECVS_MOST = RDMA_RECEIVES,
 	INLINE_WANTED = RDMA_MESSAGE_MOST,
 	GIDS_MOST = 1024,
 	ACK_TIMEOUT = 14, /* 4.096 us << 14 = 67 ms */
 	RETRIES = 7,
-	RNR_RETRIES = 6, /* 7 would be for ever */
+	RNR_RETRIES = 6, /* 7 would retry for ever */
 	RNR_TIMER = 12,	 /* 0.64 ms */
 	HOPS = 64,
 	PSN = 0x2a2a,
 };
 
 /*
- * Relaxed ordering is what collective libraries ask for too, and some PCIe root complexes are
- * slow without it; a driver that knows none ignores it (ibv_reg_mr(3), optional flags).
+ * Collective libraries also ask for relaxed ordering, and some PCIe root complexes are slow without
+ * it; a driver without relaxed ordering ignores the flag (ibv_reg_mr(3), optional flags).
  */
 #define ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_RELAXED_ORDERING)
 
-/* Too little memlock is ENOMEM, which nobody would guess. */
+/* Explains ENOMEM, which also means that the memlock limit is too low. */
 static int no_memory(int code, const char *what, const struct rdma_link_side *s, struct err *err)
 {
 	struct rlimit limit;
@@ -39,8 +39,8 @@ static int no_memory(int code, const char *what, const struct rdma_link_side *s,
 	if (code == -ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
 	    limit.rlim_cur != RLIM_INFINITY)
 		return err_set(err, code,
-			       "%s of %s: no memory that may be locked; the limit here is %" PRIu64
-			       " KiB: LimitMEMLOCK=infinity in the unit, or CAP_IPC_LOCK",
+			       "%s of %s: can't lock memory; the limit is %" PRIu64
+			       " KiB: set LimitMEMLOCK=infinity in the unit, or grant CAP_IPC_LOCK",
 			       what, s->end.device, (uint64_t)limit.rlim_cur >> 10);
 	return err_errno(err, code, "%s of %s", what, s->end.device);
 }
@@ -76,7 +76,7 @@ static int create_qp(struct rdma_link_side *s, struct err *err)
 	};
 
 	s->qp = ibv_create_qp(s->pd, &attr);
-	if (!s->qp) { /* a device without inline data refuses, and with different errors */
+	if (!s->qp) { /* a device without inline data rejects the request, with various errors */
 		attr.cap.max_inline_data = 0;
 		s->qp = ibv_create_qp(s->pd, &attr);
 	}
@@ -214,7 +214,7 @@ static struct ibv_ah_attr address_of(const struct rdma_link *link, const struct 
 	return ah;
 }
 
-/* The kernel looks for the peer's MAC address here, for up to some seconds. */
+/* The kernel resolves the peer's MAC address in this call, which takes up to some seconds. */
 static int to_rtr(const struct rdma_link *link, struct rdma_link_side *s,
 		  const struct rdma_link_side *peer, struct err *err)
 {
@@ -233,8 +233,8 @@ static int to_rtr(const struct rdma_link *link, struct rdma_link_side *s,
 				      IBV_QP_MIN_RNR_TIMER);
 
 	return r ? err_errno(err, -r,
-			     "queue pair of %s to RTR towards %s (is there a way between their "
-			     "addresses?)",
+			     "queue pair of %s to RTR towards %s (check the path between their "
+			     "addresses)",
 			     s->end.device, peer->end.device)
 		 : 0;
 }

@@ -10,13 +10,13 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* As /sys/class/infiniband/NAME/ports/N/state words it. */
+/* The words of /sys/class/infiniband/NAME/ports/N/state. */
 static const char *const states[] = {
 	[IBV_PORT_NOP] = "NOP",	      [IBV_PORT_DOWN] = "DOWN",
 	[IBV_PORT_INIT] = "INIT",     [IBV_PORT_ARMED] = "ARMED",
 	[IBV_PORT_ACTIVE] = "ACTIVE", [IBV_PORT_ACTIVE_DEFER] = "ACTIVE_DEFER",
 };
-/* IBTA volume 1, PortInfo.PortPhysicalState; as /sys/class/infiniband/.../phys_state words it */
+/* IBTA volume 1, PortInfo.PortPhysicalState, in the words of sysfs' phys_state */
 static const char *const phys_states[] = {
 	[1] = "Sleep",	  [2] = "Polling",
 	[3] = "Disabled", [4] = "PortConfigurationTraining",
@@ -34,7 +34,7 @@ static void add_names(struct ibv_device **list, int n, struct str *text)
 		str_add(text, "none");
 }
 
-/* The kernel has it and the library does not: what is between the two is missing. */
+/* A device that only the kernel knows lacks the part between kernel and library. */
 static int absent(const char *name, struct ibv_device **list, int n, struct err *err)
 {
 	char path[128];
@@ -45,9 +45,8 @@ static int absent(const char *name, struct ibv_device **list, int n, struct err 
 	add_names(list, n, &names);
 	if (access(path, F_OK) == 0)
 		r = err_set(err, -ENODEV,
-			    "%.64s can't be used from here: its library of rdma-core "
-			    "(ibverbs-providers) or the module ib_uverbs is missing; usable are: "
-			    "%.200s",
+			    "%.64s is unusable: its library of rdma-core (ibverbs-providers) or "
+			    "the module ib_uverbs is missing; usable devices: %.200s",
 			    name, str_get(&names));
 	else
 		r = err_set(err, -ENODEV,
@@ -150,11 +149,11 @@ static unsigned int score(const struct ibv_gid_entry *e)
 static int no_gid(const struct rdma_end *end, size_t others, struct err *err)
 {
 	if (end->gid_index >= 0)
-		return err_set(err, -EINVAL, "GID %d of port %u of %s is none of RoCE v2",
+		return err_set(err, -EINVAL, "GID %d of port %u of %s is not of type RoCE v2",
 			       end->gid_index, end->port, end->device);
 	return err_set(err, -ENODATA,
-		       "port %u of %s has no GID of RoCE v2 (%zu of other types); see that its "
-		       "netdev is up and that cma_roce_mode or the driver does not forbid v2",
+		       "port %u of %s has no GID of RoCE v2 (%zu of other types); check that its "
+		       "netdev is up, and that cma_roce_mode and the driver permit v2",
 		       end->port, end->device, others);
 }
 

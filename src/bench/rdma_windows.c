@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The windows of a link: what is posted, how its end is polled for, and what a failure says. */
+/* The windows of a link: posting work requests, polling for completions, explaining failures. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -13,10 +13,10 @@
 enum {
 	COMPLETIONS_LEAST = 8, /* of a window of writes */
 	TRIPS_LEAST = 16,      /* of a window of messages */
-	RECEIVES_LEAST = 16,   /* posted ahead, of one that is needed */
-	SIGNAL_EVERY = 32,     /* messages: the send queue is emptied by those that tell */
+	RECEIVES_LEAST = 16,   /* receives posted ahead; one is needed */
+	SIGNAL_EVERY = 32,     /* messages: a signalled send empties the send queue */
 	LIST_BYTES = 32768,    /* smaller writes are posted by lists */
-	FAST_NS = 50000,       /* a device that does a list in that is given more of them */
+	FAST_NS = 50000,       /* a device that completes a list in this time gets more lists */
 	POLLED_MOST = 16,
 	POLLS_PER_CLOCK = 64,
 };
@@ -46,8 +46,8 @@ static const char *remedy(enum ibv_wc_status status)
 {
 	switch (status) {
 	case IBV_WC_RETRY_EXC_ERR:
-		return "; no answer: is there a way between the two (VLAN, subnet, switch port), "
-		       "or is their priority dropped?";
+		return "; no answer: check the path between the two (VLAN, subnet, switch port), "
+		       "and whether a switch drops their priority";
 	case IBV_WC_RNR_RETRY_EXC_ERR:
 		return "; the other end took too long to be ready";
 	case IBV_WC_REM_ACCESS_ERR:
@@ -84,7 +84,10 @@ static int silent(const struct rdma_link *link, enum rdma_side side, struct err 
 
 /* --- completions ----------------------------------------------------------------------- */
 
-/* What a queue has, up to most (POLLED_MOST): how many, 0 too, or the failure of one of them. */
+/*
+ * Takes up to `most` (at most POLLED_MOST) completions from a queue. Returns their number, which
+ * may be 0, or the error of a failed one.
+ */
 static int poll_some(const struct rdma_link *link, enum rdma_side side, struct ibv_cq *cq, int most,
 		     struct err *err)
 {
@@ -115,7 +118,7 @@ static uint64_t deadline_of(const struct rdma_link *link)
 	return clock_ns() + link->options.wait_ms * 1000000ull;
 }
 
-/* Waits until at least one signalled send is done; returns how many were. */
+/* Waits until at least one signalled send is done; returns the number of those done. */
 static int wait_sent(struct rdma_link *link, enum rdma_side side, struct err *err)
 {
 	uint64_t deadline = 0;
@@ -160,7 +163,7 @@ static int post(struct rdma_link *link, enum rdma_side side, struct ibv_send_wr 
 
 /* --- writes ---------------------------------------------------------------------------- */
 
-/* The lists that are posted again and again, each from and to its own part of the memory. */
+/* The lists that are posted again and again; each has its own part of the memory at both ends. */
 struct writes {
 	unsigned int batch;
 	struct ibv_send_wr wr[RDMA_LISTS_MOST][RDMA_LIST_MOST];
@@ -206,7 +209,7 @@ static int post_lists(struct rdma_link *link, struct writes *w, int n, struct er
 	return 0;
 }
 
-/* From a completion to a later one, with always as many writes under way. */
+/* Measures from one completion to a later one, with a constant number of writes under way. */
 static int time_lists(struct rdma_link *link, struct writes *w, uint64_t window_ns,
 		      double *ret_rate, struct err *err)
 {
@@ -243,17 +246,17 @@ int rdma_link_write_window(struct rdma_link *link, size_t size, uint64_t window_
 
 /* --- messages -------------------------------------------------------------------------- */
 
-/* What the two who play have in common. Each touches its own end alone. */
+/* Shared by the two threads of a ping-pong. Each thread uses its own end only. */
 struct ping_pong {
 	struct rdma_link *link;
 	size_t size;
 	bool alone;	  /* one thread plays both ends */
-	atomic_bool over; /* the other one has ended, or failed */
-	int answered;	  /* how the far end's thread ended */
-	struct err err;	  /* ... and why */
+	atomic_bool over; /* the other thread has ended, or failed */
+	int answered;	  /* the result of the far end's thread */
+	struct err err;	  /* ... and its error */
 };
 
-/* A send that was not to be signalled tells of its failure all the same. */
+/* An unsignalled send also completes if it fails. */
 static int check_sends(struct ping_pong *p, enum rdma_side side, struct err *err)
 {
 	int n = poll_sent(p->link, side, err);
@@ -275,7 +278,8 @@ static int wait_received(struct ping_pong *p, enum rdma_side side, struct err *e
 			s->receives--;
 			return 0;
 		}
-		if (n < 0) { /* flushed, perhaps, by a send's failure: that says more */
+		if (n < 0) { /* a receive that a failed send flushed: the error of the send is
+				clearer */
 			check_sends(p, side, err);
 			return n;
 		}
@@ -293,7 +297,7 @@ static int wait_received(struct ping_pong *p, enum rdma_side side, struct err *e
 	}
 }
 
-/* Many at a time: most trips need not wait for it. */
+/* Posts many receives at once, so that most trips need not wait for posting. */
 static int post_receives(struct ping_pong *p, enum rdma_side side, struct err *err)
 {
 	struct rdma_link_side *s = &p->link->side[side];
@@ -367,8 +371,9 @@ static int round_trip(struct ping_pong *p, struct err *err)
 }
 
 /*
- * What reading the clock takes: nothing on a machine, half a microsecond and more where the
- * kernel has no clock of the CPU to offer (a guest with HPET), which would be told of the NIC.
+ * The time that reading the clock takes: almost nothing on a physical machine, half a microsecond
+ * and more where the kernel can't use a clock of the CPU (a guest with HPET). Without the
+ * correction that time would be attributed to the NIC.
  */
 static uint64_t clock_cost(void)
 {
@@ -404,8 +409,9 @@ static int time_trips(struct ping_pong *p, uint64_t window_ns, double *ret, size
 }
 
 /*
- * The caller stays on the CPU where it is, and the other's CPU is any but that: two that poll
- * on one CPU would wait for each other by time slices. *ret_all: to put the caller back.
+ * Keeps the caller on its current CPU and gives the other thread all other CPUs, because two
+ * threads that poll on one CPU would wait for each other by time slices. *ret_all: to restore the
+ * caller's CPUs.
  */
 static int part_cpus(cpu_set_t *ret_all, cpu_set_t *ret_others, struct err *err)
 {
@@ -435,7 +441,7 @@ static int start_answering(struct ping_pong *p, const cpu_set_t *cpus, pthread_t
 	return r < 0 ? err_errno(err, r, "start a thread") : 0;
 }
 
-/* The near end's part, beside a thread that answers. What failed first is what is said. */
+/* Plays the near end while another thread answers. Reports the first failure of the two. */
 static int play_both(struct ping_pong *p, uint64_t window_ns, double *ret, size_t most,
 		     size_t *ret_n, struct err *err)
 {
@@ -456,7 +462,7 @@ static int play_both(struct ping_pong *p, uint64_t window_ns, double *ret, size_
 				*err = p->err;
 		}
 	}
-	sched_setaffinity(0, sizeof(all), &all); /* it was so before */
+	sched_setaffinity(0, sizeof(all), &all); /* the caller's CPUs of before */
 	return r;
 }
 

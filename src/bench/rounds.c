@@ -47,7 +47,7 @@ static bool agreed(const struct rounds *r)
 	return true;
 }
 
-/* What is left of a window's slot once it is done. */
+/* The rest of a window's slot, at least GAP_LEAST_NS. */
 static uint64_t gap_after(const struct rounds *r, uint64_t window_ns)
 {
 	uint64_t slot = r->budget_ns / (r->kinds * ROUNDS_MOST);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Benchmarks in a child of their own, and the lines that come of them. */
+/* Runs benchmarks in a child process, and makes their lines. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -46,7 +46,7 @@ json_t *benchmark_measure(const struct options *o)
 	return line;
 }
 
-/* As the last act: a crash before it leaves no half of a line. */
+/* Callers print as their last act, so that a crash leaves no partial line. */
 int benchmark_print(const json_t *line)
 {
 	int r = json_dumpf(line, stdout, JSON_COMPACT | JSON_REAL_PRECISION(5));
@@ -64,9 +64,9 @@ static int print_and_free(json_t *line)
 
 /*
  * Other tasks may have the CPUs before and after a measurement, and wait for the seconds in
- * between. Nice values count within an autogroup, which is a session's, and groups have nice values
- * of their own that stay (sched(7)): so this is a session of its own. Without the privilege it
- * measures all the same: its line says how much of the time was its own.
+ * between. Nice values count within an autogroup, which belongs to a session and has a nice value
+ * of its own (sched(7)); therefore this process starts a session. Without the privilege it measures
+ * at ordinary priority: its line reports its share of the time.
  */
 void benchmark_take_precedence(void)
 {
@@ -77,14 +77,14 @@ void benchmark_take_precedence(void)
 	fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
 	if (setpriority(PRIO_PROCESS, 0, NICE_LEAST) < 0)
 		errno = 0;
-	if (fd < 0) /* this kernel has no such groups */
+	if (fd < 0) /* this kernel has no autogroups */
 		return;
 	if (dprintf(fd, "%d", NICE_LEAST) < 0)
 		errno = 0;
 	close(fd);
 }
 
-/* The measuring child, to which SIGTERM is passed on. */
+/* The measuring child: SIGTERM is forwarded to it. */
 static volatile pid_t measuring;
 
 static void pass_on(int signal)
@@ -98,10 +98,9 @@ static int judge_end(const struct benchmark *bench, int status)
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	if (bench && WTERMSIG(status) == SIGBUS)
-		return print_and_free(
-			line_of(bench, "cannot measure",
-				"bus error: memory that was promised is not there (huge pages "
-				"taken by another process, or failing memory)"));
+		return print_and_free(line_of(bench, "cannot measure",
+					      "bus error: mapped memory is missing (another "
+					      "process took the huge pages, or the memory fails)"));
 	fprintf(stderr, "%s: killed by signal %d (%s)\n", bench ? bench->name : "together",
 		WTERMSIG(status), strsignal(WTERMSIG(status)));
 	return 1;
@@ -116,7 +115,7 @@ int benchmark_in_child(const struct benchmark *bench, int (*measure)(void *arg),
 	int status;
 
 	fflush(NULL);
-	/* What comes before the child listens is not lost to it. */
+	/* Blocks SIGTERM until the child handles it, so that no signal is lost. */
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
 	sigprocmask(SIG_BLOCK, &term, &before);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How fast a file or a block device can be read, past this node's page cache (O_DIRECT), by as
- * many requests at once as the depth says: a thread each.
+ * The rate at which a file or a block device can be read past this node's page cache (O_DIRECT).
+ * The depth is the number of threads, each of which has one request under way.
  *
- * A window is a number of requests that came back, not a time: so it is as short as the
- * storage is fast, and no request is counted by halves. The median of the windows is reported,
- * and it stops early once they agree. A read that never comes back keeps the process from
- * ending, and is the business of who has set its deadline.
+ * A window ends after a number of completed requests rather than after a time, so that it is short
+ * on fast storage and counts whole requests only. The median of the windows is reported, and
+ * measuring stops early once they agree. A read that never returns keeps the process from ending;
+ * the caller sets a deadline.
  *
- * Each boot begins at another place of the file, or else the cache of the server or the disk would
- * answer from the second boot on; so does a look of another budget. What each request took is
- * counted too: "p50", "p99" and "max".
+ * Each boot starts at a different place of the file, and so does a look with another budget,
+ * because the cache of the server or the disk would answer from the second boot on. "p50", "p99"
+ * and "max" are the times of single requests.
  */
 #include "bench/storage_read.h"
 
@@ -41,31 +41,31 @@
 #define SIZE_MOST (64u << 20)
 #define DEPTH 16
 #define DEPTH_MOST 256
-#define WINDOW_BYTES (16u << 20) /* at least, and two requests of each thread */
+#define WINDOW_BYTES (16u << 20) /* at least; and no fewer than two requests of each thread */
 #define WINDOWS_MOST 200
-#define WINDOWS_LEAST 12 /* before they may agree */
-#define WINDOWS_FLOOR 4	 /* of slow storage, within twice the budget */
+#define WINDOWS_LEAST 12 /* required before windows may agree */
+#define WINDOWS_FLOOR 4	 /* enough for slow storage, within twice the budget */
 #define AGREE_PCT 2
 #define BUDGET_MS 1500
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
-#define HOLES_MOST 1000 /* that are looked at, of a file that has many small ones */
-#define HOLES_SHARE 100 /* one part in so many may be holes */
+#define HOLES_MOST 1000 /* looked at, because a file may have many small ones */
+#define HOLES_SHARE 100 /* one part in this number may be holes */
 
 struct storage {
 	int fd;
 	const char *path;
 	uint64_t file_size, size; /* of a request */
-	uint64_t requests;	  /* that the file has */
-	uint64_t first;		  /* of them, which is read first */
+	uint64_t requests;	  /* in the file */
+	uint64_t first;		  /* the number of the request that is read first */
 	unsigned int depth;
 	uint64_t per_window; /* requests */
 	struct mount mount;
 	dev_t device;
 
-	atomic_uint_fast64_t next, done; /* requests begun, and come back */
+	atomic_uint_fast64_t next, done; /* requests begun, and completed */
 	atomic_int failed;		 /* an errno */
 	atomic_bool stop;
-	/* When the last request of each window came back; the first one's is the start. */
+	/* When the last request of each window was completed; the first entry is the start. */
 	atomic_uint_fast64_t ended_ns[WINDOWS_MOST + 1];
 	double rates[WINDOWS_MOST];
 	size_t windows;
@@ -73,7 +73,7 @@ struct storage {
 	struct gaps times; /* of all requests */
 };
 
-/* One of the depth. */
+/* One thread. */
 struct reader {
 	struct storage *storage;
 	pthread_t thread;
@@ -98,7 +98,7 @@ static int read_whole(const char *path, char **ret)
 	return 0;
 }
 
-/* The profile mounts something there, and it has not come yet: a server that starts still. */
+/* -EAGAIN while the profile's mount is missing, for example because its server is starting. */
 static int check_mounted(const struct options *o, struct err *err)
 {
 	const char *dir = option_text(o, "mount", NULL);
@@ -110,11 +110,10 @@ static int check_mounted(const struct options *o, struct err *err)
 	if (!dir || mounts_has(mountinfo, dir))
 		return 0;
 	return err_set(err, -EAGAIN,
-		       "nothing is mounted on %s yet; `systemctl list-units -t mount` says why",
-		       dir);
+		       "nothing is mounted on %s yet; see `systemctl list-units -t mount`", dir);
 }
 
-/* Which mount the open file is on: its number is the kernel's own answer. */
+/* Finds the mount of the open file by the mount id that the kernel reports. */
 static void find_mount(struct storage *s)
 {
 	cleanup_free char *mountinfo = NULL, *info = NULL;
@@ -135,7 +134,7 @@ static int explain_open(const struct storage *s, int r, struct err *err)
 	if (r == -ENOENT)
 		return err_set(err, r,
 			       "%s does not exist; write a file of some GiB there, larger than the "
-			       "server's cache if that is not to be measured",
+			       "server's cache, which would be measured otherwise",
 			       s->path);
 	if (r == -EINVAL) /* tmpfs before 6.6, some FUSE file systems */
 		return err_set(err, r,
@@ -145,14 +144,15 @@ static int explain_open(const struct storage *s, int r, struct err *err)
 	return err_errno(err, r, "%s", s->path);
 }
 
-/* By its name, before it is opened: that would wait for the other end of a FIFO. */
+/* Checks the type before the file is opened: open() of a FIFO waits for its other end. */
 static int check_type(const struct storage *s, struct stat *ret, struct err *err)
 {
 	if (stat(s->path, ret) < 0)
 		return explain_open(s, -errno, err);
 	if (S_ISDIR(ret->st_mode))
 		return err_set(err, -EISDIR,
-			       "%s is a directory; write a file of some GiB into it and name that",
+			       "%s is a directory; write a file of some GiB into it and give the "
+			       "path of the file",
 			       s->path);
 	if (!S_ISREG(ret->st_mode) && !S_ISBLK(ret->st_mode))
 		return err_set(err, -EINVAL, "%s is neither a file nor a block device", s->path);
@@ -171,14 +171,15 @@ static int find_size(struct storage *s, const struct stat *st, struct err *err)
 	}
 	find_mount(s);
 	if (streq(s->mount.type, "tmpfs") || streq(s->mount.type, "ramfs"))
-		return err_set(err, -EINVAL, "%s is on a %s: that is this node's memory", s->path,
-			       s->mount.type);
+		return err_set(err, -EINVAL,
+			       "%s is on a %s, so that this node's memory would be measured",
+			       s->path, s->mount.type);
 	return 0;
 }
 
 /*
- * Bytes that are in no hole, lseek(2). A file system that does not tell holes says that there are
- * none; extents that are allocated and not written are holes. Looks at HOLES_MOST of them.
+ * Bytes outside holes, lseek(2). A file system without support for holes reports none; extents that
+ * are allocated and not written are holes. Looks at HOLES_MOST holes.
  */
 static uint64_t data_of(const struct storage *s)
 {
@@ -191,13 +192,13 @@ static uint64_t data_of(const struct storage *s)
 		if (hole < 0 || hole >= end)
 			break;
 		data = lseek(s->fd, hole, SEEK_DATA);
-		at = data < 0 ? end : data; /* ENXIO: a hole up to the end */
+		at = data < 0 ? end : data; /* ENXIO: the hole extends to the end */
 		holes += (uint64_t)(at - hole);
 	}
 	return s->file_size - holes;
 }
 
-/* The kernel answers holes with zeroes and asks no disk and no server. */
+/* Rejects sparse files, because the kernel reads holes as zeroes without the disk or the server. */
 static int refuse_holes(const struct storage *s, const struct stat *st, struct err *err)
 {
 	uint64_t data = S_ISREG(st->st_mode) ? data_of(s) : s->file_size;
@@ -214,7 +215,7 @@ static int refuse_holes(const struct storage *s, const struct stat *st, struct e
 
 uint64_t storage_first(const char *boot_id, uint64_t budget_ms, uint64_t requests)
 {
-	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a, and what ends MurmurHash3 */
+	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a, then the finalizer of MurmurHash3 */
 
 	for (; *boot_id; boot_id++)
 		hash = (hash ^ (unsigned char)*boot_id) * 0x100000001b3u;
@@ -290,7 +291,7 @@ static int read_one(const struct storage *s, char *buf, uint64_t at)
 			continue;
 		if (n < 0)
 			return errno;
-		if (n == 0) /* it became shorter */
+		if (n == 0) /* the file became shorter */
 			return ENODATA;
 		have += (uint64_t)n;
 	}
@@ -325,7 +326,7 @@ static void *read_on(void *arg)
 	return NULL;
 }
 
-/* The rates of the windows that are over. */
+/* Records the rates of the completed windows. */
 static void take_windows(struct storage *s)
 {
 	double bytes = (double)(s->per_window * s->size);
@@ -340,7 +341,7 @@ static void take_windows(struct storage *s)
 	}
 }
 
-/* Slow storage gets the budget twice, to have some windows at all. */
+/* Slow storage gets twice the budget, so that it completes some windows. */
 static bool is_over(const struct storage *s, uint64_t budget_ns)
 {
 	if (atomic_load(&s->failed) || s->windows == WINDOWS_MOST || time_is_over())
@@ -389,7 +390,7 @@ static int measure(struct storage *s, uint64_t budget_ns, struct err *err)
 
 /* --- the line ---------------------------------------------------------------------------- */
 
-/* NVMe over fabrics says how it is reached (drivers/nvme/host/sysfs.c); a partition's disk too. */
+/* NVMe over fabrics names its transport (drivers/nvme/host/sysfs.c), a partition at its disk. */
 static void add_block_transport(struct storage *s)
 {
 	static const char *const places[] = {"device", "../device"};
@@ -499,39 +500,40 @@ static int run(const struct options *o, json_t *line, struct err *err)
 const struct benchmark storage_read = {
 	.name = "storage_read",
 	.summary = "read rate and latency of a file or block device, past this node's page cache",
-	.options = {{.name = "path",
-		     .arg = "PATH",
-		     .type = OPTION_TEXT,
-		     .required = true,
-		     .help = "the data to read: a file of some GiB, or a block device"},
-		    {.name = "size",
-		     .arg = "SIZE",
-		     .type = OPTION_SIZE,
-		     .help = "of a request, a multiple of 4K (1M)"},
-		    {.name = "depth",
-		     .arg = "N",
-		     .type = OPTION_NUMBER,
-		     .min = 1,
-		     .max = DEPTH_MOST,
-		     .help = "so many requests at once (16)"},
-		    {.name = "offset",
-		     .arg = "BYTES",
-		     .type = OPTION_NUMBER,
-		     .max = INT64_MAX,
-		     .help = "which byte is read first (one that the id of the boot and the budget "
-			     "give)"},
-		    {.name = "mount",
-		     .arg = "DIR",
-		     .type = OPTION_TEXT,
-		     .help = "a file system must be mounted there: without it, not yet"},
-		    {.name = "transport",
-		     .arg = "WORD",
-		     .type = OPTION_TEXT,
-		     .help = "how the server must be reached: another one is named as a cause"},
-		    {.name = "budget",
-		     .arg = "MS",
-		     .type = OPTION_NUMBER,
-		     .max = 3600000,
-		     .help = "time for all windows (1500); slow storage takes twice that"}},
+	.options =
+		{{.name = "path",
+		  .arg = "PATH",
+		  .type = OPTION_TEXT,
+		  .required = true,
+		  .help = "the data to read: a file of some GiB, or a block device"},
+		 {.name = "size",
+		  .arg = "SIZE",
+		  .type = OPTION_SIZE,
+		  .help = "size of a request, a multiple of 4K (1M)"},
+		 {.name = "depth",
+		  .arg = "N",
+		  .type = OPTION_NUMBER,
+		  .min = 1,
+		  .max = DEPTH_MOST,
+		  .help = "number of requests at once (16)"},
+		 {.name = "offset",
+		  .arg = "BYTES",
+		  .type = OPTION_NUMBER,
+		  .max = INT64_MAX,
+		  .help = "offset of the first request in bytes (derived from boot id and budget)"},
+		 {.name = "mount",
+		  .arg = "DIR",
+		  .type = OPTION_TEXT,
+		  .help = "directory that must be a mount point; otherwise the result is not yet"},
+		 {.name = "transport",
+		  .arg = "WORD",
+		  .type = OPTION_TEXT,
+		  .help = "required transport to the server; another transport is reported as a "
+			  "cause"},
+		 {.name = "budget",
+		  .arg = "MS",
+		  .type = OPTION_NUMBER,
+		  .max = 3600000,
+		  .help = "time for all windows (1500); slow storage takes twice that"}},
 	.run = run,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the compiler makes of C, for any CPU, and which of all it is: see stream_x86_64.c. */
+/* The loops in plain C for any CPU, and the choice among all loops: see stream_x86_64.c. */
 #include "bench/stream.h"
 
 #include <stdint.h>

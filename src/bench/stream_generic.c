@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A CPU that no file here knows the vectors of: what the compiler makes of C has to do. */
+/* A CPU without hand-written vector loops uses plain C. */
 #include "bench/stream.h"
 
 const struct stream_ops *const stream_all[] = {&stream_plain, NULL};

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Each vector width is compiled by a target attribute and chosen at run time, so that the
- * program starts on any x86-64 (QEMU's qemu64 has SSE2 only) without an illegal instruction.
- * A sfence ends a run of non-temporal stores, so that the time taken includes their leaving the
- * write-combining buffers. The loops are unrolled by a pragma: at -O2 the compiler keeps an
- * array that a loop indexes in memory, and each vector takes the way over the stack.
+ * Each vector width is compiled by a target attribute and chosen at run time, so that the program
+ * starts on any x86-64 (QEMU's qemu64 has SSE2 only) without an illegal instruction. An sfence ends
+ * a run of non-temporal stores, so that the measured time includes their leaving the
+ * write-combining buffers. The loops are unrolled by a pragma, because at -O2 the compiler keeps an
+ * array that a loop indexes in memory, and each vector would pass through the stack.
  */
 #include "bench/stream.h"
 
 #include <immintrin.h>
 
-/* Uses a value, so that the load of it can't be left out. */
+/* Uses a value, so that the compiler keeps the load. */
 #define KEEP(v) __asm__ volatile("" : : "x"(v))
 
 #define UNROLL _Pragma("GCC unroll 8")
@@ -72,7 +72,7 @@
 					     .write = id##_write,                         \
 					     .copy = {id##_copy_1, id##_copy_4}};
 
-/* These ask for the operating system's part too (XCR0), not only for the CPU's. */
+/* The checks include the operating system's support (XCR0). */
 static bool has_avx512(void)
 {
 	return __builtin_cpu_supports("avx512f");

@@ -15,7 +15,10 @@
 #include "bench/time_over.h"
 
 #define WORDS_MOST (2 * OPTIONS_MAX + 2)
-/* Before its limit, a fifth of it at most: as the gate does (BENCH_YIELD_MS in gate/bench.h). */
+/*
+ * The time before the limit at which benchmarks must end, at most a fifth of the limit, as in the
+ * gate (BENCH_YIELD_MS in gate/bench.h).
+ */
 #define YIELD_NS 2000000000u
 
 struct task {
@@ -33,7 +36,7 @@ struct together {
 
 	pthread_mutex_t lock;
 	pthread_cond_t news;
-	int status; /* of main() */
+	int status; /* for main() */
 };
 
 /* --- the text ---------------------------------------------------------------------------- */
@@ -130,7 +133,7 @@ static void *task_main(void *arg)
 	return NULL;
 }
 
-/* The task of the round that has the least time of those that run; NULL: none runs. */
+/* The running task of the round with the least time limit; NULL: none runs. */
 static const struct task *next_to_end(const struct together *t, size_t round)
 {
 	const struct task *next = NULL;
@@ -152,7 +155,7 @@ static void wait_until(struct together *t, uint64_t end_ns)
 	pthread_cond_timedwait(&t->news, &t->lock, &end);
 }
 
-/* False: one has taken too long. Shortly before that the round is told to end with what it has. */
+/* False: a task exceeded its limit. Shortly before the limit, benchmarks are asked to end. */
 static bool wait_for_round(struct together *t, size_t round)
 {
 	uint64_t start = clock_ns();

@@ -15,14 +15,14 @@
 
 #include "base/vec.h"
 
-#define WINDOWS_FEW 8 /* so many own windows are enough, however many others there are */
+#define WINDOWS_FEW 8 /* this many own windows are enough, however many others there are */
 
 struct window {
 	double rate;  /* per second, of pieces of the usual length */
 	double whole; /* per second of its own time, stretched pieces included */
 	double ns;    /* of its own time */
 	bool own;
-	bool nearly_own; /* its stalls count, its rate does not */
+	bool nearly_own; /* its stalls count, although its rate does not */
 };
 
 struct windows {

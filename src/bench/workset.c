@@ -32,8 +32,8 @@ int workset_find(struct workset *w, int rootfd, const struct options *o, struct 
 }
 
 /*
- * The first page size of the list that can be had; if none, the reason of the first: that
- * is the one that was wanted.
+ * Maps pages of the first size of the list that is available. If none is, returns the error of the
+ * first size, because the profile prefers that size.
  */
 static int map_first(struct workset *w, int rootfd, const struct options *o, size_t want,
 		     struct err *err)

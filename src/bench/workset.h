@@ -29,25 +29,25 @@ struct workset {
 };
 
 /* The options of a working set, for the benchmark's table. */
-#define WORKSET_OPTIONS                                                           \
-	{.name = "node",                                                          \
-	 .arg = "N",                                                              \
-	 .type = OPTION_NUMBER,                                                   \
-	 .max = 1023,                                                             \
-	 .required = true,                                                        \
-	 .help = "NUMA node whose memory is measured"},                           \
-		{.name = "from",                                                  \
-		 .arg = "N",                                                      \
-		 .type = OPTION_NUMBER,                                           \
-		 .max = 1023,                                                     \
-		 .help = "NUMA node whose CPUs measure it (the same)"},           \
-		{.name = "page",                                                  \
-		 .arg = "SIZE[,SIZE]",                                            \
-		 .type = OPTION_SIZES,                                            \
-		 .help = "page size; of several the first that can be had (1G)"}, \
-	{                                                                         \
-		.name = "size", .arg = "SIZE", .type = OPTION_SIZE,               \
-		.help = "working set (4 x last-level cache, at least 64M)"        \
+#define WORKSET_OPTIONS                                                                \
+	{.name = "node",                                                               \
+	 .arg = "N",                                                                   \
+	 .type = OPTION_NUMBER,                                                        \
+	 .max = 1023,                                                                  \
+	 .required = true,                                                             \
+	 .help = "NUMA node whose memory is measured"},                                \
+		{.name = "from",                                                       \
+		 .arg = "N",                                                           \
+		 .type = OPTION_NUMBER,                                                \
+		 .max = 1023,                                                          \
+		 .help = "NUMA node whose CPUs measure (the same node)"},              \
+		{.name = "page",                                                       \
+		 .arg = "SIZE[,SIZE]",                                                 \
+		 .type = OPTION_SIZES,                                                 \
+		 .help = "page size, or a list: the first size with free pages (1G)"}, \
+	{                                                                              \
+		.name = "size", .arg = "SIZE", .type = OPTION_SIZE,                    \
+		.help = "working set (4 x last-level cache, at least 64M)"             \
 	}
 
 /* Finds the nodes, CPUs and cache. -ENODEV: no such node, or the node has no CPUs. */

@@ -64,8 +64,8 @@ static const char *user_name(void)
 }
 
 /*
- * The user that logged in, which the kernel keeps across sudo and su (proc(5),
- * /proc/PID/loginuid; 4294967295: nobody did), or else the one that this process has.
+ * The user that logged in, which the kernel keeps across sudo and su (proc(5), /proc/PID/loginuid;
+ * 4294967295: no login), or else the user of this process.
  */
 static char *who(void)
 {
@@ -91,7 +91,7 @@ static char *utc(uint64_t in_usec)
 	return xstrdup(text);
 }
 
-/* The remedy where the node cannot be admitted by hand; NULL: it can be, or it is admitted. */
+/* The remedy if an operator cannot admit the node; NULL: the operator can, or it is admitted. */
 static const char *why_not(const struct record *r)
 {
 	enum flow_state state = flow_state(r);
@@ -110,7 +110,7 @@ static const char *why_not(const struct record *r)
 	return NULL;
 }
 
-/* The end is arranged first: nothing is let in that nobody would end. */
+/* Starts the timer first, because an admission without a timer would never end. */
 static int admit(struct flow *flow, const struct invocation *inv, uint64_t usec)
 {
 	struct record *r = &flow->status->record;
@@ -136,7 +136,7 @@ static int admit(struct flow *flow, const struct invocation *inv, uint64_t usec)
 	return flow_move(flow, FLOW_ADMIT, NULL) < 0 ? EXIT_INTERNAL : EXIT_OK;
 }
 
-/* By the timer: what is in force has been admitted again since it was set, and stays. */
+/* If the timer runs this, an admission in force is a newer one, and stays. */
 static int end(struct flow *flow)
 {
 	const struct record *r = &flow->status->record;
@@ -153,7 +153,7 @@ static int end(struct flow *flow)
 	return flow_move(flow, FLOW_ADMIT_ENDS, NULL) < 0 ? EXIT_INTERNAL : EXIT_OK;
 }
 
-/* Returns false if the words make no sense; they are explained then. usec 0: to end it. */
+/* Returns false after explaining what is wrong with the words. usec 0: end the admission. */
 static bool parse(const struct invocation *inv, uint64_t *usec)
 {
 	*usec = 0;

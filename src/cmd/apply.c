@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * apply: one stage (the boot units) or all of them (by hand). Only the boot units and the
- * script of initramfs-tools may end in a reboot; by hand railhead says that one is due.
+ * apply: applies one stage (the boot units) or all stages (by hand). Only the boot units and the
+ * script of initramfs-tools may end in a reboot; by hand railhead reports that a reboot is due.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void opened(const struct run *run)
 		explain_run(run);
 }
 
-/* In a boot the gate reports what a plan stands on. */
+/* At boot the gate reports the premises of a plan instead. */
 static void say_premises(const struct apply *a, const struct run *run, unsigned int stages,
 			 const struct stage_result *result)
 {
@@ -56,13 +56,13 @@ static int exit_code(const struct apply *a)
 	return code == EXIT_OK && a->reboot && !a->unit ? EXIT_REBOOT : code;
 }
 
-/* Returns only with an exit code: of a failure, or for the script of initramfs-tools. */
+/* Returns an exit code after a failure, or for the script of initramfs-tools. */
 static int reboot_now(const struct apply *a, bool initramfs)
 {
 	struct err err = {0};
 	int code = exit_code(a);
 
-	/* Whatever else failed: with other arguments it may not. */
+	/* Reboots after other failures, too, because they may disappear with the new arguments. */
 	if (reboot_node(a->root,
 			"kernel arguments were written; rebooting to bring them into force",
 			initramfs, &err) == 0)
@@ -71,7 +71,7 @@ static int reboot_now(const struct apply *a, bool initramfs)
 	return code == EXIT_OK ? EXIT_INTERNAL : code;
 }
 
-/* There is no service manager yet that could tell who runs us, or reboot. */
+/* No service manager runs yet that could identify the caller, or reboot. */
 static bool in_initramfs_script(const struct invocation *inv)
 {
 	return inv->stage_name && inv->stage == STAGE_INITRD && getenv("RAILHEAD_INITRAMFS");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bake: prepares the tree of an image without booting it. Faults of its profiles are reported
- * before anything is written.
+ * bake: prepares the tree of an image without booting it. Errors in the tree's profiles are
+ * reported before the first write.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,9 +16,9 @@
 
 /* A profile's part of the image. */
 struct baking {
-	struct profile *profile; /* NULL: none was asked for */
-	struct kargs wanted;	 /* as far as they are known without a node */
-	struct strv unknown;	 /* what is left to the first boot, a line for each */
+	struct profile *profile; /* NULL: no --profile */
+	struct kargs wanted;	 /* as far as known without a node */
+	struct strv unknown;	 /* the settings left to the first boot, a line for each */
 };
 
 static void baking_free(struct baking *k)
@@ -30,7 +30,7 @@ static void baking_free(struct baking *k)
 
 /* --- the tree ------------------------------------------------------------------------------- */
 
-/* As systemctl does: where no systemd has booted from it, "/" is a tree like any other. */
+/* As in systemctl: "/" is an ordinary tree unless systemd has booted from it. */
 static bool is_booted(const struct root *root)
 {
 	return root->live && root_exists(root, "/run/systemd/system");
@@ -61,7 +61,7 @@ static int judge_tree(const struct invocation *inv)
 
 /* --- its profiles --------------------------------------------------------------------------- */
 
-/* Of the tree's own search path: what is on this machine is not in the image. */
+/* Loads from the tree's search path, because the profiles of this machine are not in the image. */
 static struct profile *load(struct invocation *inv, const char *name)
 {
 	struct profile *p = NULL;
@@ -108,7 +108,7 @@ static int check_all(struct invocation *inv, struct bake *b)
 	return code;
 }
 
-/* One that is wrong would block each node of the image. */
+/* An invalid site file would block each node of the image. */
 static int check_site(struct invocation *inv)
 {
 	struct diags diags = {0};
@@ -294,7 +294,7 @@ static int want_gates(struct invocation *inv, struct bake *b)
 		cleanup_free char *unit = NULL;
 		int r = bake_gate_name(inv->gates.v[i], &unit, &err);
 
-		/* "x" and "x.service" are one. */
+		/* "x" and "x.service" are the same unit */
 		if (r == 0 && !strv_contains(&units, unit)) {
 			strv_add(&units, unit);
 			r = bake_gate(b, unit, &err);
@@ -307,7 +307,7 @@ static int want_gates(struct invocation *inv, struct bake *b)
 	return EXIT_OK;
 }
 
-/* Whether the image gets other kernel arguments than it had. */
+/* True if bake changes the image's kernel arguments. */
 static bool args_change(const struct bake *b, const struct baking *k)
 {
 	if (b->loader == BAKE_OTHER)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calibrate: measures what the gate measures, many times, on a node that is known to be good, and
- * prints the thresholds that follow as a drop-in. --json prints the numbers instead, of which
- * --merge makes the thresholds of many nodes. Writes nothing.
+ * calibrate: measures the gate's figures many times on a node that is known to be good, and prints
+ * the resulting thresholds as a drop-in. --json prints the numbers instead; --merge makes
+ * thresholds from the numbers of many nodes. Writes nothing.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -22,9 +22,10 @@
 
 enum {
 	RUNS = 10,
-	RUNS_MIN = 3, /* fewer say nothing of how far they spread */
+	RUNS_MIN = 3, /* fewer runs do not show the spread */
 	RUNS_MAX = 1000,
-	GAP_MS = 1000, /* between two runs: what comes and goes on a node is not in all of them */
+	GAP_MS = 1000, /* between two runs, so that passing work on the node disturbs only some of
+			  them */
 	LOCK_WAIT_US = 10 * 1000000,
 	FILE_MAX = 16 << 20,
 };
@@ -80,7 +81,7 @@ static int measure(const struct run *run, unsigned int runs, json_t *doc)
 	return EXIT_OK;
 }
 
-/* Measuring slows what works, and what works spoils the numbers. */
+/* Measuring slows the node's work, and the work spoils the numbers. */
 static bool is_free(const struct invocation *inv)
 {
 	struct status s;
@@ -131,7 +132,7 @@ static int calibrate(struct invocation *inv, unsigned int runs, const struct wan
 
 /* --- many nodes ------------------------------------------------------------------------------ */
 
-/* "n42" of DIR/n42.json: a status does not say which node's it is. */
+/* "n42" of DIR/n42.json, because a status does not name its node. */
 static char *node_of(const char *file)
 {
 	const char *name = strrchr(file, '/');
@@ -165,7 +166,7 @@ static json_t *load(const char *file)
 	return NULL;
 }
 
-/* Numbers that count twice would make the fleet look larger, and spread less, than they are. */
+/* Numbers that count twice would make the fleet look larger, and its spread smaller. */
 static bool is_new(const json_t *doc, const char *file, json_t *seen)
 {
 	cleanup_strv struct strv marks = {0};

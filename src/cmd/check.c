@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check: validates files, or all that a boot of a tree reads, offline; all errors, not the first.
- */
+/* check: validates files, or all files that a boot of a tree reads, offline; reports all errors. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,25 +24,25 @@ static json_t *diag_to_json(const struct diag *d)
 /* The machine that profiles are judged for. */
 struct machine {
 	const struct root *root;
-	struct node *node; /* NULL: none is known */
+	struct node *node; /* NULL: unknown */
 	struct seals seals;
 };
 
 /* The state of one run of check. */
 struct check {
-	const struct root *profiles; /* below which the search path is */
+	const struct root *profiles; /* has the search path */
 	const struct machine *machine;
 	const struct strv *bases_in; /* --bases */
 	bool strict;		     /* warnings are errors */
-	json_t *files;		     /* what is found goes in here; NULL: it is printed */
-	struct diags told;	     /* what has been printed, of all files */
+	json_t *files;		     /* the findings as JSON; NULL: they are printed */
+	struct diags told;	     /* the printed diagnostics of all files */
 };
 
 /* A judged file: a profile, or a drop-in of a profile. */
 struct verdict_of_file {
 	struct profile *profile;
 	bool dropin;
-	char *target; /* of a drop-in: its profile's file, or NULL */
+	char *target; /* of a drop-in: the file of its profile, or NULL */
 };
 
 static json_t *file_to_json(const char *path, const struct verdict_of_file *f, bool good,
@@ -92,7 +91,7 @@ static void warn_of_seals(const struct seals *seals, struct place at, const char
 	}
 }
 
-/* The arguments of all sections together, as far as they are known: the boot's own check. */
+/* Checks the known arguments of all sections together, as the boot does. */
 static void judge_kargs(const struct profile *p, const struct machine *m, struct diags *diags)
 {
 	const char *key = profile_section(p, "kernel_args") ? "kernel_args" : "hugepages";
@@ -128,7 +127,7 @@ bool check_text(const struct root *root, const char *text, struct diags *ret)
 	return r == 0 && !ret->errors;
 }
 
-/* A fault of the machine as well as of the profile: a warning, since only a node can tell. */
+/* A warning only, because the machine may be at fault instead of the profile. */
 static void warn_of_sets(const struct profile *p, const struct machine *m, struct diags *diags)
 {
 	const struct ynode *devices = profile_section(p, "devices");
@@ -186,7 +185,7 @@ static void print_new(struct check *c, const char *path, const struct diags *dia
 		printf("%s: %zu error%s, listed above\n", path, again, again == 1 ? "" : "s");
 }
 
-/* A file, what it is, and all that is wrong with it; returns an exit code. */
+/* Reports a file, its type and its errors; returns an exit code. */
 static int report(struct check *c, const char *path, const struct verdict_of_file *f,
 		  struct diags *diags)
 {
@@ -219,9 +218,9 @@ static void say_of_file(struct diags *diags, const char *path, const char *text)
 }
 
 /*
- * Reports what is wrong; returns an exit code. m: the machine that the file is for; its node is
- * NULL where none is known. name: of the search path; NULL: path is the caller's own. ties: those
- * of all profiles, or NULL.
+ * Reports the errors of a file; returns an exit code. m: the machine that the file is for; its node
+ * is NULL if unknown. name: from the search path; NULL: the caller gave the path. ties: those of
+ * all profiles, or NULL.
  */
 static int check_one(struct check *c, const struct machine *m, const char *path, const char *name,
 		     const struct diags *ties)
@@ -268,7 +267,7 @@ static int report_path(struct check *c, const char *path, const char *text)
 	return code;
 }
 
-/* A link to /dev/null masks a profile of that name: there is nothing in it to check. */
+/* True for a link to /dev/null, which masks a profile and has no content to check. */
 static bool is_mask(const FTSENT *e)
 {
 	struct stat st;
@@ -276,7 +275,7 @@ static bool is_mask(const FTSENT *e)
 	return e->fts_info == FTS_SL && stat(e->fts_accpath, &st) == 0 && S_ISCHR(st.st_mode);
 }
 
-/* Returns an exit code, EXIT_OK for what is passed over. *n counts the profiles and drop-ins. */
+/* Returns an exit code, EXIT_OK for a skipped entry. *n counts the profiles and drop-ins. */
 static int check_entry(struct check *c, FTS *fts, FTSENT *e, size_t *n)
 {
 	bool hidden = *e->fts_name == '.' && e->fts_level > FTS_ROOTLEVEL;
@@ -292,7 +291,7 @@ static int check_entry(struct check *c, FTS *fts, FTSENT *e, size_t *n)
 	return check_one(c, c->machine, e->fts_path, NULL, NULL);
 }
 
-/* All *.yaml below a directory, by name; hidden ones and linked directories are left alone. */
+/* Checks all *.yaml below a directory, by name; skips hidden files and linked directories. */
 static int check_directory(struct check *c, char *dir)
 {
 	FTS *fts = open_walk(dir);
@@ -342,7 +341,7 @@ static int report_of(struct check *c, const char *path, const struct diags *all)
 	return code;
 }
 
-/* *n: how many files there are. */
+/* *n: the number of files. */
 static int check_site(struct check *c, const struct root *root, size_t *n)
 {
 	cleanup_strv struct strv paths = {0};
@@ -352,7 +351,7 @@ static int check_site(struct check *c, const struct root *root, size_t *n)
 
 	site_load(root, &site, &diags);
 	site_files(root, &paths, &unread);
-	/* A directory that can't be read has no files, and is reported as one. */
+	/* An unreadable directory is reported as a file. */
 	for (size_t i = 0; i < unread.list.n; i++)
 		strv_add(&paths, unread.list.v[i].at.file);
 	for (size_t i = 0; i < paths.n; i++)
@@ -372,7 +371,7 @@ static int complain_of_nothing(const struct root *root)
 	return EXIT_NO_MATCH;
 }
 
-/* The profile that the boot would choose is judged against the machine, each other one without. */
+/* Judges the profile that the boot would choose against the machine, other profiles alone. */
 static int check_tree(struct check *c, const struct run *run)
 {
 	const struct root *root = c->profiles;
@@ -435,7 +434,7 @@ static int print_schema(void)
 	return EXIT_OK;
 }
 
-/* Each file, or without one all that a boot of the tree reads. */
+/* Checks each named file, or without files all that a boot of the tree reads. */
 static int check_all(struct invocation *inv, struct check *c)
 {
 	int code = EXIT_OK;
@@ -461,13 +460,13 @@ static int check_files(struct invocation *inv)
 	struct err err = {0};
 	int code = EXIT_OK;
 
-	/* An author's own machine is not the one that the profile is for. */
+	/* Without --root the machine is the author's, and the profile is for another one. */
 	if (inv->root_path && node_survey(&inv->root, &node, &err) < 0) {
 		complain("%s", err.text);
 		code = EXIT_INTERNAL;
 	}
 	if (cpus_count(&node.cpus) || node_functions(&node)->n) {
-		m.node = &node; /* else the tree holds profiles, and no machine */
+		m.node = &node; /* otherwise the tree has profiles and no machine */
 		seals_find(&inv->root, &m.seals);
 	}
 	if (code == EXIT_OK)
@@ -497,7 +496,7 @@ const struct verb verb_check = {
 	.args = "[PROFILE...]",
 	.help = "validate profiles offline; report every error with its place and the fix",
 	.options = OPT_ROOT | OPT_JSON | OPT_SCHEMA | OPT_BASES | OPT_STRICT,
-	.min_args = 0, /* none with --schema, or --root */
+	.min_args = 0, /* none with --schema or --root */
 	.max_args = 1000,
 	.run = run,
 };

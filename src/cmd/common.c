@@ -89,7 +89,7 @@ const struct root *profiles_root(struct invocation *inv)
 	if (inv->foreign.fd < 0) {
 		if (root_init(&inv->foreign, NULL, NULL) < 0)
 			return &inv->root;
-		/* with files named, only bases and drop-ins may come from there */
+		/* with named files, only bases and drop-ins may come from the search path */
 		if (!inv->nargs && !inv->profile)
 			fprintf(stderr,
 				"note: %s has no profiles of its own; those of this machine are "
@@ -131,7 +131,7 @@ bool load_named(struct invocation *inv, const char *arg, const struct node *node
 	int r = profile_load_named(profiles_root(inv), arg, node, ret, &diags, &err);
 
 	diags_sort(&diags, arg);
-	/* what is said of the profile by itself need not be said again of it on a node */
+	/* on a node, the profile's own diagnostics have been printed before */
 	if (r < 0 || !node)
 		print_diags(stderr, &diags);
 	if (r < 0)
@@ -230,8 +230,10 @@ static void sink_change(void *data, enum stage stage, const struct change *c)
 	journal_change(run, stage, c);
 	if (is_watched(run))
 		return;
-	/* In a unit stderr is the journal again, and the console of a boot: only what a
-	 * person at that console must see goes there twice. */
+	/*
+	 * In a unit stderr goes to the journal again, and to the console of a boot: only lines that
+	 * a person at the console must see go there, too.
+	 */
 	if (run->opt.freeze == FREEZE_BOOT && c->state != CHANGE_FAILED && !c->reboot)
 		return;
 	fprintf(stderr, "%s: %s: %s%s%s\n", stage_name(stage), c->id, state_name(c->state),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* apply --device: what railhead-device@.service runs (engine/recovery.h). */
+/* apply --device: the command of railhead-device@.service (engine/recovery.h). */
 #include <stdio.h>
 
 #include "cmd/cmd.h"
@@ -62,7 +62,7 @@ int apply_device(struct invocation *inv)
 		print(inv, &r);
 	say_warnings(&r.status);
 	code = exit_code(&r);
-	/* Units that had to start meanwhile were held back by their drop-in (boot/bake_units.c). */
+	/* Starts the units that their drop-in held back meanwhile (boot/bake_units.c). */
 	if (r.admitted)
 		code = open_target(&inv->root, !r.unit, code);
 	recovery_free(&r);

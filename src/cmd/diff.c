@@ -21,27 +21,27 @@
 
 struct side_kind;
 
-/* One of the two, as it was named. */
+/* One of the two sides. */
 struct side {
 	const char *arg;
 	const struct side_kind *kind;
-	char *title;		 /* what it is */
-	struct profile *profile; /* of a profile */
-	const struct root *root; /* of a machine: that of --root, or own */
+	char *title;		 /* a description of the side */
+	struct profile *profile; /* set for a profile */
+	const struct root *root; /* set for a machine: the root of --root, or own */
 	struct root own;
 	struct scratch scratch;
 	struct node node;
 	bool surveyed;
-	struct history history; /* of a boot */
-	struct boot_at at;	/* in that; history NULL: it is no boot */
-	struct run run;		/* whose sets lines are folded by */
+	struct history history; /* set for a boot */
+	struct boot_at at; /* its place in history; at.history is NULL unless the side is a boot */
+	struct run run;	   /* has the sets by which lines are folded */
 	bool ran;
 	struct facts facts;
 };
 
 /*
- * A new kind of side is a row: how a person names it, and how it is opened. open() leaves the
- * title and a profile, a machine or a boot; an exit code, complaining.
+ * A new kind of side is a row: the test of an argument, and the way to open it. open() sets the
+ * title and a profile, a machine or a boot, and returns an exit code after printing any error.
  */
 struct side_kind {
 	const char *name;
@@ -87,7 +87,7 @@ static int open_node(struct invocation *inv, struct side *s)
 	return survey(s);
 }
 
-/* An archive, or a directory that is written as a path: "./tree", "tree/". */
+/* An archive, or a directory in the form of a path: "./tree", "tree/". */
 static bool is_snapshot(const char *arg)
 {
 	struct stat st;
@@ -135,14 +135,14 @@ static int open_profile(struct invocation *inv, struct side *s)
 
 /* --- boots ------------------------------------------------------------------------------------ */
 
-enum { ID_LEAST = 4 }; /* characters; fewer are a number */
+enum { ID_LEAST = 4 }; /* characters; shorter words are numbers */
 
 static bool is_boot(const char *arg)
 {
 	return streq(arg, "boot") || str_starts(arg, "boot:");
 }
 
-/* Of an id as the kernel writes one, or as journalctl does, without its dashes. */
+/* Compares an id as the kernel writes it, or as journalctl does, without dashes. */
 static bool begins_id(const char *id, const char *asked)
 {
 	for (; *asked; asked++, id++) {
@@ -154,7 +154,7 @@ static bool begins_id(const char *id, const char *asked)
 	return true;
 }
 
-/* How many of the history's boots have an id that begins so; *ret is the last of them. */
+/* The number of boots in the history whose id begins so; *ret is the last of them. */
 static size_t find_ids(const struct history *h, const char *asked, size_t *ret)
 {
 	size_t n = 0;
@@ -168,8 +168,8 @@ static size_t find_ids(const struct history *h, const char *asked, size_t *ret)
 }
 
 /*
- * As `journalctl -b` counts: 0 is the latest, -1 the one before, 1 the first. SIZE_MAX: there is
- * none such.
+ * Counts as `journalctl -b` does: 0 is the latest, -1 the one before, 1 the first. SIZE_MAX: the
+ * history has no such boot.
  */
 static size_t find_number(const struct history *h, long number)
 {
@@ -245,7 +245,7 @@ static int open_boot(struct invocation *inv, struct side *s)
 	return EXIT_OK;
 }
 
-/* The first row that an argument fits. */
+/* An argument belongs to the first row that fits. */
 static const struct side_kind kinds[] = {
 	{"node", is_node, open_node},
 	{"boot", is_boot, open_boot},
@@ -278,7 +278,7 @@ static void side_close(struct side *s)
 
 /* --- what is held against what ---------------------------------------------------------------- */
 
-/* Looks at a machine by a profile; NULL: by the one that matches. False: none can be planned. */
+/* Looks at a machine by a profile; NULL: by the matching one. False: no profile can be planned. */
 static bool look(struct invocation *inv, struct side *s, const char *profile)
 {
 	bool own = !profile && profile_dirs_exist(s->root);
@@ -368,7 +368,7 @@ static const char *label_of(const struct difference *d)
 	return d->a && d->b ? "differs" : d->a ? "only in A" : "only in B";
 }
 
-/* Of two numbers how far they are apart. */
+/* The places of a difference and, between two numbers, the change in percent. */
 static char *both_places(const struct difference *d)
 {
 	const char *at[] = {d->a ? d->a->place : NULL, d->b ? d->b->place : NULL};

@@ -17,7 +17,7 @@ static char *find_fitting(struct invocation *inv, const struct node *node, const
 
 	if (match_profiles(profiles_root(inv), node, NULL, &match, &err) < 0)
 		return NULL;
-	/* the draft itself may have been kept already */
+	/* the search path may have the draft itself already */
 	if (match.chosen && !streq(match.chosen->name, name ?: ""))
 		fits = xstrdup(match.chosen->name);
 	match_free(&match);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * explain: the keys of profiles, from the tables that check, the schema and editors have; and the
- * fault codes.
+ * explain: the keys of profiles, from the tables of check, the schema and editors; and the fault
+ * codes.
  */
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 #include "profile/value.h"
 #include "report/text.h"
 
-enum { SHOWN = 8 }; /* of the keys that may be meant */
+enum { SHOWN = 8 }; /* of the keys that the user may mean */
 
 /* The meaning of a class, printed behind its name. */
 static const char *meaning_of(enum key_class class)
@@ -44,7 +44,7 @@ static json_t *words_json(const struct spec *spec)
 	return list;
 }
 
-/* By word; those that say it all themselves are left out. */
+/* The meaning of each word, except for words that need no explanation. */
 static json_t *meanings_json(const struct spec *spec)
 {
 	json_t *doc = json_object();
@@ -83,7 +83,7 @@ static void print_line(const char *name, const char *fmt, ...)
 	printf("\n");
 }
 
-/* In one line, or each with what it does in a line of its own. */
+/* Prints the words in one line or, if they have meanings, each in its own line. */
 static void print_words(const struct spec *scalar)
 {
 	cleanup_str struct str words = {0};
@@ -126,7 +126,7 @@ static void print_row(const struct row *row)
 
 /* --- several ------------------------------------------------------------------------------ */
 
-/* A path and its sentence; in a pipe a tab is between them. */
+/* Prints each path with its sentence, separated by a tab in a pipe. */
 static void print_list(const struct rows *rows, const struct row *top, const struct screen *screen)
 {
 	size_t width = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* explain: the fault codes, from the table that the record and the journal have them from. */
+/* explain: the fault codes, from the same table as in the record and the journal. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { LABEL_WIDTH = 12, ACTION_WIDTH = 12 };
 
-/* The code, or one of those whose first words these are: "RH-NIC". */
+/* True if the word is the code or its first words: "RH-NIC". */
 static bool is_below(enum fault f, const char *word)
 {
 	const char *code = fault_code(f);
@@ -79,7 +79,7 @@ static json_t *faults_json(const char *word)
 	return list;
 }
 
-/* "RH-NIC" of "RH-NIC-CARIER": what the beginning of other codes is, too. */
+/* "RH-NIC" of "RH-NIC-CARIER": cuts the word to the longest prefix of known codes. */
 static void cut_to_known(char *word)
 {
 	bool known = false;
@@ -105,7 +105,7 @@ static int unknown(const char *said, char *word)
 	return EXIT_USAGE;
 }
 
-/* As codes are written: in capitals, without a hyphen at the end. */
+/* Writes a word as codes are written: in capitals, without a hyphen at the end. */
 static char *as_code(const char *said)
 {
 	char *word = xstrdup(said);

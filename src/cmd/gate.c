@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gate: verifies everything, runs the benchmarks, judges, and on a verdict that admits
- * work opens railhead-ready.target, which starts what waits for it.
+ * gate: verifies everything, runs the benchmarks, judges, and on a verdict that admits work opens
+ * railhead-ready.target, which starts the units that wait for it.
  *
- * The target Requires= railhead-gate.service. So after a gate by hand or by the timer the
- * target starts that unit, which runs this again: it finds the verdict of this boot and profile
- * and lets it stand, unless --again. While the verdict is waiting railhead-retry.timer runs
- * `gate --retry`.
+ * The target Requires= railhead-gate.service. So after a gate by hand or by the timer the target
+ * starts that unit, which runs this verb again: it finds the verdict of this boot and profile and
+ * keeps the verdict, unless --again. While the verdict is waiting, railhead-retry.timer runs `gate
+ * --retry`.
  */
 #include <stdio.h>
 
@@ -64,7 +64,7 @@ static int keep(struct judgement *j)
 	return judgement_stop(j) < 0 ? EXIT_INTERNAL : EXIT_OK;
 }
 
-/* Returns only on failure, or where the reboot is the operator's. */
+/* Returns after a failure, or if the reboot is left to the operator. */
 static void reboot_or_say(const struct judgement *j)
 {
 	struct err err = {0};
@@ -135,7 +135,7 @@ static int run(struct invocation *inv)
 	else
 		code = judge(inv, &j);
 	say_warnings(&j.status);
-	/* The target's start runs this verb again, in railhead-gate.service: without the lock. */
+	/* The target's start runs this verb again, in railhead-gate.service, and needs the lock. */
 	if (j.admitted)
 		code = open_target(&inv->root, !j.unit, code);
 	judgement_free(&j);

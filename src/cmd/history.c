@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* history: what earlier boots came to, what changed between them, and which figures get worse. */
+/* history: the results of earlier boots, the changes between them, and the worsening figures. */
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 #include "cmd/cmd.h"
 #include "report/history_text.h"
 
-enum { BOOTS_SHOWN = 16 }; /* with heading and trends they fit on a terminal of 24 lines */
+enum { BOOTS_SHOWN = 16 }; /* fit on a terminal of 24 lines, with heading and trends */
 
 static int how_many(const struct invocation *inv, size_t *ret)
 {

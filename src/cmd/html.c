@@ -25,7 +25,7 @@ static int fill(int fd, void *page, struct err *err)
 	if (!out)
 		return err_errno(err, -errno, "output");
 	page_render(out, page);
-	r = ferror(out); /* of a write whose errno is gone */
+	r = ferror(out); /* a write failed earlier, and its errno is lost */
 	if (fclose(out) || r)
 		return err_set(err, -EIO, "the page was cut short: is the disk full?");
 	return 0;
@@ -43,7 +43,7 @@ static int write_page(const char *path, struct page *page)
 	return EXIT_INTERNAL;
 }
 
-/* A page without what can't be read is still a page: a note says so. */
+/* If the history can't be read, the page is written without it, and a note reports why. */
 static void take_past(struct invocation *inv, struct page *page, struct history *history,
 		      struct witness *witness)
 {

@@ -19,7 +19,7 @@
 
 /* --- files --------------------------------------------------------------------------------- */
 
-/* Returns false and complains where the file can't be read, or asked: is of no known kind. */
+/* Returns false and complains if the file can't be read, or is named and of an unknown kind. */
 static bool take(struct import *im, const char *path, bool below, bool asked)
 {
 	cleanup_free char *text = NULL;
@@ -43,7 +43,7 @@ static bool take(struct import *im, const char *path, bool below, bool asked)
 	return !asked;
 }
 
-/* All files below it whose path says what they are. */
+/* Reads all files below the directory whose path reveals their kind. */
 static bool take_directory(struct import *im, char *dir)
 {
 	FTS *fts = open_walk(dir);
@@ -77,7 +77,7 @@ static bool take_arg(struct import *im, char *path)
 
 /* --- a tree -------------------------------------------------------------------------------- */
 
-/* Whether a directory before this one has a file of that name, which counts instead. */
+/* True if an earlier directory has a file of that name, which overrides this one. */
 static bool is_overridden(const struct root *root, const char *const *dirs, size_t i,
 			  const char *name)
 {
@@ -94,7 +94,7 @@ static int by_base_name(const void *a, const void *b)
 	return strcmp(na, nb);
 }
 
-/* The *.conf of one sort, in the order in which they are read: by name, whatever the directory. */
+/* Reads the *.conf of one sort in the order of their names, across all directories. */
 static bool take_conf(struct import *im, const char *sort)
 {
 	cleanup_free char *etc = xasprintf("/etc/%s", sort), *run = xasprintf("/run/%s", sort);
@@ -124,7 +124,7 @@ static bool take_conf(struct import *im, const char *sort)
 	return good;
 }
 
-/* The profile of tuned that is active. */
+/* Reads the active profile of tuned. */
 static bool take_tuned(struct import *im)
 {
 	cleanup_free char *names = NULL;
@@ -147,7 +147,7 @@ static bool take_tuned(struct import *im)
 	return good;
 }
 
-/* The files of a directory with that ending, by name. */
+/* Reads the files of a directory with that ending, by name. */
 static bool take_names(struct import *im, const char *dir, const char *ending)
 {
 	cleanup_strv struct strv names = {0};
@@ -183,7 +183,7 @@ static bool take_tree(struct import *im)
 
 /* --- the profile --------------------------------------------------------------------------- */
 
-/* Without places in what was written, which is written again: "iommu: at 8:10 already". */
+/* Removes places in the written profile, which is written again: "iommu: at 8:10 already". */
 static char *without_places(const char *text)
 {
 	struct str out = {0};
@@ -201,7 +201,7 @@ static char *without_places(const char *text)
 	return str_take(&out);
 }
 
-/* Messages about one item of a list begin with it, as the line does. */
+/* A message about one item of a list begins with the item, as the line does. */
 static void withdraw_one(struct imported *one, const char *text)
 {
 	size_t len = strlen(one->value);
@@ -211,7 +211,7 @@ static void withdraw_one(struct imported *one, const char *text)
 	import_withdraw(one, why);
 }
 
-/* Withdraws each setting that check rejects, with check's reason. Returns how many. */
+/* Withdraws each setting that check rejects, with check's reason. Returns their number. */
 static size_t withdraw(struct import *im, const struct diags *diags)
 {
 	size_t n = 0;
@@ -231,7 +231,7 @@ static size_t withdraw(struct import *im, const struct diags *diags)
 	return n;
 }
 
-/* An error of a whole section is laid to its last setting. */
+/* Withdraws the last setting of a section for an error of the whole section. */
 static size_t withdraw_last(struct import *im, const struct diags *diags)
 {
 	const struct diag *d = NULL;
@@ -249,7 +249,7 @@ static size_t withdraw_last(struct import *im, const struct diags *diags)
 	return 0;
 }
 
-/* Writes the profile again until it passes; each time at least one setting goes. */
+/* Writes the profile repeatedly until it passes; each time at least one setting is withdrawn. */
 static bool write_valid(struct import *im, struct str *out)
 {
 	for (;;) {
@@ -270,7 +270,7 @@ static bool write_valid(struct import *im, struct str *out)
 	}
 }
 
-/* none: the exit code where no file was read. */
+/* none: the exit code if no file was read. */
 static int print(struct import *im, int none)
 {
 	cleanup_str struct str text = {0};
@@ -301,7 +301,7 @@ static int run(struct invocation *inv)
 		good &= take_arg(&im, inv->args[i]);
 	if (!inv->nargs)
 		good = take_tree(&im);
-	/* half of what was asked for must not pass for the whole */
+	/* after a failure nothing is printed, because a partial profile would look complete */
 	code = good ? print(&im, inv->nargs ? EXIT_USAGE : EXIT_NO_MATCH) : EXIT_USAGE;
 	import_free(&im);
 	return code;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kargs: which kernel arguments are wanted, in this boot, in the next; --reset, --format. */
+/* kargs: the kernel arguments required, of this boot, and of the next; --reset, --format. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,13 +27,13 @@ static int reset(struct invocation *inv)
 	return EXIT_OK;
 }
 
-/* Neither may fall between what apply or the gate reads and what they write. */
+/* Takes the lock, so that nothing runs between the reads and writes of apply or the gate. */
 static int write_alone(struct invocation *inv)
 {
 	cleanup_close int lock = -1;
 	struct err err = {0};
 
-	/* A tree that is being built has nobody at work, and is to have no lock. */
+	/* A tree of an image has no other writer, and must not get a lock. */
 	if (inv->root.live || root_exists(&inv->root, STATE_DIR "/lock")) {
 		lock = state_lock(&inv->root, clock_usec() + LOCK_WAIT_US, &err);
 		if (lock < 0) {
@@ -44,7 +44,7 @@ static int write_alone(struct invocation *inv)
 	return inv->reset ? reset(inv) : kargs_mend(inv);
 }
 
-/* No lock: see boot_ended(). */
+/* Runs without the lock: see boot_ended(). */
 static int note_end(const struct invocation *inv)
 {
 	struct err err = {0};
@@ -94,7 +94,7 @@ static int show(struct invocation *inv, const struct run *run, struct boot_view 
 {
 	struct kargs next cleanup_kargs = {0};
 	const struct trial *t = &v->trial;
-	/* Without a boot loader that reads the file, railhead makes none. */
+	/* railhead creates the file only if a boot loader reads it. */
 	const char *file = v->have_env || v->part.loader != LOADER_NONE ? v->part.path : NULL;
 
 	if (v->have_env)

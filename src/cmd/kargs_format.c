@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kargs --format: the kernel arguments of a profile, for those who build images of machines
- * that they do not have. Looks at no boot loader and needs no privilege. All of it or nothing:
- * half a line in an image is worse than none.
+ * kargs --format: the kernel arguments of a profile, for builders of images for other machines.
+ * Needs no boot loader and no privilege. Prints all arguments or none, because an image with a part
+ * of them is worse than one without.
  */
 #include <stdio.h>
 
@@ -14,12 +14,12 @@
 
 /* A profile and where its facts come from. */
 struct source {
-	struct run run; /* without --profile; owns the two below */
+	struct run run; /* without --profile; owns profile and node */
 	bool have_run;
-	struct profile *loaded; /* with it */
+	struct profile *loaded; /* with --profile */
 	struct node surveyed;
 	const struct profile *profile;
-	const struct node *node; /* NULL: what the profile expects */
+	const struct node *node; /* NULL: the node that the profile expects */
 };
 
 static void source_close(struct source *s)
@@ -30,7 +30,7 @@ static void source_close(struct source *s)
 	node_free(&s->surveyed);
 }
 
-/* The machine at hand counts only if it is one of those that the profile is for. */
+/* Uses this machine only if the profile matches it. */
 static int source_given(struct invocation *inv, struct source *s)
 {
 	struct profile *on_node = NULL;
@@ -50,7 +50,7 @@ static int source_given(struct invocation *inv, struct source *s)
 			s->profile->name);
 		return EXIT_OK;
 	}
-	/* again, for drop-ins with a match, and for what does not fit this machine */
+	/* loaded again, for drop-ins with a match, and for errors on this machine */
 	if (!load_named(inv, inv->profile, &s->surveyed, &on_node))
 		return EXIT_INVALID;
 	profile_free(s->loaded);
@@ -80,7 +80,7 @@ static void complain_of(const struct derived_section *d, const struct unknown *u
 		 d->section, u->text);
 }
 
-/* All arguments in order; what is not known is said. */
+/* Collects all arguments in order, and reports the unknown ones. */
 static bool gather(const struct derived *derived, struct kargs *ret)
 {
 	bool known = true;

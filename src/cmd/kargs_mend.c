@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kargs --mend: the menu entries of Fedora's and RHEL's GRUB take our variable again. With --undo
- * they have nothing of ours: the package's last act.
+ * kargs --mend: restores our variable in the menu entries of Fedora's and RHEL's GRUB. --undo
+ * removes everything of ours from them, as the package's last step.
  */
 #include <stdio.h>
 

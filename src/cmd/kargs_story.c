@@ -9,13 +9,14 @@
 #include "boot/ends.h"
 
 enum story_state {
-	STORY_NONE,    /* nothing was ever tried, or all was given up */
-	STORY_ARMED,   /* the next boot tries them */
+	STORY_NONE,    /* no trial yet, or all were given up */
+	STORY_ARMED,   /* the next boot tries the arguments */
 	STORY_RUNNING, /* this boot is the trial */
-	STORY_ENDED,   /* the trial ended before its verdict, and nothing follows from it yet */
-	STORY_KEPT,    /* they are good */
-	STORY_REFUSED, /* they are not tried again */
-	STORY_LOOKING, /* a boot with the earlier ones is to show what fails without them */
+	STORY_ENDED,   /* the trial ended before its verdict, without consequences yet */
+	STORY_KEPT,    /* the arguments are good */
+	STORY_REFUSED, /* the arguments are not tried again */
+	STORY_LOOKING, /* a boot with the earlier arguments must show which items fail without the
+			  new ones */
 	STORY_STOPPED, /* some trials ended, and no trial is under way */
 };
 
@@ -27,7 +28,7 @@ static const char *const names[] = {
 
 /* --- what it speaks of ------------------------------------------------------------------- */
 
-/* The slot that holds the arguments which the state speaks of, or ENV_NONE. */
+/* The slot with the arguments of the state, or ENV_NONE. */
 static char slot_told(const struct boot_env *env)
 {
 	char hash[KARGS_HASH_LEN + 1];
@@ -69,20 +70,20 @@ static enum story_state state_of(const struct boot_view *v, char slot)
 
 /* --- each boot --------------------------------------------------------------------------- */
 
-/* The trial of the last letter has not ended. */
+/* True for the last letter while its trial is still to end. */
 static bool is_open(const struct boot_view *v, enum story_state state, size_t i)
 {
 	return !v->env.ends[i + 1] && ends_last(v->env.ends) &&
 	       (state == STORY_ARMED || state == STORY_RUNNING);
 }
 
-/* The trial that is armed was not taken for this boot. */
+/* True if this boot did not use the armed trial. */
 static bool was_passed_by(const struct boot_view *v)
 {
 	return v->trial.decision == KARGS_NOT_ARRIVED;
 }
 
-/* For what a trial lost at its verdict; the file knows it of the last one. */
+/* Why a trial lost at its verdict; the file knows the reason of the last trial only. */
 static const char *lost_text(const struct boot_view *v, char slot, size_t i)
 {
 	const struct env_refused *no = refused(v, slot);
@@ -119,7 +120,7 @@ static char *next_trial(const struct boot_view *v)
 		v->trial.deaths + 1, TRIAL_MAX);
 }
 
-/* Of arguments that are not on trial: by what this boot has decided. */
+/* The next step of arguments that are not on trial, by the decision of this boot. */
 static char *next_of_others(const struct boot_view *v)
 {
 	if (v->trial.decision == KARGS_WRITE_AND_REBOOT)

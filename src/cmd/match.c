@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* match: which profile fits this node, and why each other one does not. */
+/* match: the profile that fits this node, and why the other profiles do not. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ static int run(struct invocation *inv)
 		if (run.match.result == MATCH_ONE)
 			printf("%s\n", run.match.chosen->name);
 	}
-	/* That a profile can't be planned here is for plan to say: it does match. */
+	/* A match succeeds even if the profile can't be planned here, which plan reports. */
 	code = run.match.result == MATCH_ONE ? EXIT_OK : explain_run(&run);
 	run_close(&run);
 	return code;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --root: this machine, a directory, or an archive that is unpacked for as long as we run. */
+/* --root: this machine, a directory, or an archive that is unpacked while the program runs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@ static bool is_tree(const struct root *root)
 	return root_exists(root, "proc") || root_exists(root, "sys");
 }
 
-/* Archives of others often hold the tree in one directory that is named after the machine. */
+/* Other tools' archives often hold the tree in one directory with the machine's name. */
 static void descend(struct root *root, const char *path)
 {
 	cleanup_strv struct strv names = {0};
@@ -71,7 +71,7 @@ static bool is_archive(const char *path)
 	return path && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* A directory; NULL: this machine. */
+/* path: a directory; NULL: this machine. */
 static int open_tree(const char *path, struct root *root, struct err *err)
 {
 	int r = root_init(root, path, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files that a person names to write to. */
+/* Output files that a person names. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "cmd/cmd.h"
 
-/* A device or a pipe is written to: a file that takes its place would be the end of /dev/null. */
+/* Devices and pipes are written in place, because a new file would replace /dev/null. */
 static bool is_special(const char *path)
 {
 	struct stat st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan: what would change; verify: does the machine hold what the profile says now. */
+/* plan: the changes that apply would make; verify: the differences from the profile. */
 #include <stdint.h>
 #include <stdio.h>
 
@@ -14,10 +14,10 @@
 
 struct tally {
 	size_t total, pending, failed, unsupported;
-	size_t benchmarks; /* none of total */
+	size_t benchmarks; /* not in total */
 };
 
-/* A set without members is a fault of the stages that would have set something of it. */
+/* A set without members concerns every stage. */
 static bool concerns(const struct change *c, unsigned int stages)
 {
 	return stages & STAGES(c->stage) || change_broken_premise(c);
@@ -54,7 +54,7 @@ static struct tally count(const struct plan *plan, unsigned int stages)
 	return t;
 }
 
-/* The last line: how it stands as a whole. */
+/* The last line: the overall result. */
 static char *summary(const struct run *run, const struct tally *t, bool all, const char *good,
 		     const char *bad)
 {
@@ -88,7 +88,7 @@ static int look_and_print(struct invocation *inv, enum stage running, const char
 	if (!open_look(inv, &run, &code))
 		return code;
 	gate_plan(&(struct section_ctx){run.root, &run.node, run.profile, &run.sets}, &run.plan);
-	/* All stages are looked at even for one: a change may wait for one of another. */
+	/* Looks at all stages even for one, because a change may wait for one of another stage. */
 	run_look(&run, STAGES_ALL, running);
 	t = count(&run.plan, stages);
 	if (inv->json) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* show: the profiles of the search path, or one of them as it is merged, and what follows. */
+/* show: the profiles of the search path, or one merged profile with its derived settings. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,9 +19,9 @@
 
 struct entry {
 	const struct profile_file *file;
-	struct profile *profile; /* NULL: invalid, or it does not count */
+	struct profile *profile; /* NULL: invalid, or not used */
 	char *extends;		 /* names, a blank between them */
-	char *note;		 /* why it does not count, or its first error; "" */
+	char *note;		 /* why the profile is not used, or its first error; "" */
 };
 
 static char *extends_of(const struct profile *p)
@@ -132,7 +132,7 @@ static int list_profiles(struct invocation *inv)
 
 /* --- one of them -------------------------------------------------------------------------- */
 
-/* A profile, the node that it is looked at for, and what follows there. */
+/* A profile, the node that it is shown for, and its derived settings there. */
 struct view {
 	const struct root *root;
 	struct profile *profile;
@@ -144,8 +144,8 @@ struct view {
 };
 
 /*
- * A root that was asked for is the profile's node. This machine is it only where the profile
- * matches: on an author's desk it is not.
+ * Takes the node of --root as the profile's node. This machine is the profile's node only if the
+ * profile matches it, because an author's machine is not.
  */
 static int open_view(struct invocation *inv, struct view *v)
 {
@@ -163,7 +163,7 @@ static int open_view(struct invocation *inv, struct view *v)
 	v->has_node = !inv->root.live || profile_fits(v->profile, &v->node);
 	if (!v->has_node)
 		return EXIT_OK;
-	/* again, for drop-ins with a match; what does not fit the node is a profile all the same */
+	/* loaded again, for drop-ins with a match; a profile that does not fit is shown, too */
 	if (load_named(inv, inv->args[0], &v->node, &on_node)) {
 		profile_free(v->profile);
 		v->profile = on_node;
@@ -187,7 +187,7 @@ static void resolve(struct view *v)
 	if (!node)
 		return;
 	if (sets_account(node, v->profile, &v->sets, NULL) < 0)
-		v->has_node = false; /* a circle of sets, which the check has refused */
+		v->has_node = false; /* a cycle of sets, which check has rejected */
 }
 
 static void close_view(struct view *v)
@@ -290,7 +290,7 @@ static void show_json(const struct view *v)
 
 /* --- as text ------------------------------------------------------------------------------ */
 
-/* All of it in comments: the output as a whole remains a profile. */
+/* Prints comments only, so that the output remains a profile. */
 static void print_derived(const struct view *v)
 {
 	printf("\n# What follows from it %s:\n",

@@ -12,8 +12,8 @@
 enum { MIDST_US = 1000000, LOOK_AGAIN_US = 10000 };
 
 /*
- * Whether the record is in the midst of a judgement, which has written that work is admitted, and
- * is about to make the ready file, or has just taken that away.
+ * True in the middle of a judgement: the record admits work, and the ready file will appear in a
+ * moment, or has just been removed.
  */
 static bool load_once(const struct root *root, struct status *ret)
 {
@@ -33,7 +33,10 @@ static bool load_once(const struct root *root, struct status *ret)
 	return at_work && ret->claim_lost;
 }
 
-/* Such a midst is a matter of a moment: what lasts is shown, for one that was killed lasts. */
+/*
+ * Waits for a judgement for a moment only. A state that lasts is shown, because it lasts if the
+ * judgement was killed.
+ */
 void status_load_settled(const struct root *root, struct status *ret)
 {
 	uint64_t until = clock_usec() + MIDST_US;

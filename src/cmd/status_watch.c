@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * status --watch: shows the verdict now and whenever it changes, until SIGINT, or until the reader
- * is gone. On a terminal the screen is drawn again, elsewhere a line is added. It sleeps in
- * between: files of /run/railhead wake it.
+ * is gone. On a terminal it draws the screen again, elsewhere it adds a line. It sleeps in between:
+ * files of /run/railhead wake it.
  */
 #include <errno.h>
 #include <poll.h>
@@ -25,7 +25,7 @@ struct watching {
 	const struct invocation *inv;
 	struct follow follow;
 	int signals;
-	char *shown; /* what the last line said; NULL: nothing yet */
+	char *shown; /* the last printed line; NULL: none yet */
 	int code;
 };
 
@@ -40,7 +40,7 @@ static void print_time(FILE *out)
 	fputs(text, out);
 }
 
-/* Takes text over. False: the last line said the same. */
+/* Takes ownership of text. False: the text is the same as the last line. */
 static bool is_news(struct watching *w, char *text)
 {
 	bool same = w->shown && streq(w->shown, text);
@@ -69,7 +69,7 @@ static void add_json(struct watching *w, const struct record *r)
 	json_decref(doc);
 }
 
-/* As many lines as the terminal has, but for the last one, which is below. */
+/* Prints as many lines as the terminal has, except the last line, which is printed below. */
 static void print_top(char *page, const struct record *r, unsigned int rows)
 {
 	char *line, *rest = page;
@@ -96,7 +96,7 @@ static void draw(struct watching *w, const struct record *r)
 
 	if (!out)
 		return;
-	screen_colour("never"); /* in the page; print_top() has it */
+	screen_colour("never"); /* off within the page; print_top() colours the page */
 	screen.terminal &= !w->inv->all;
 	if (r->judged)
 		status_render(out, r, &screen);
@@ -140,11 +140,11 @@ static bool goes_on(struct watching *w, int timeout)
 	struct pollfd fds[] = {
 		{w->signals, POLLIN, 0},
 		{w->follow.fd, POLLIN, 0},
-		{STDOUT_FILENO, 0, 0}, /* an error: the reader has gone */
+		{STDOUT_FILENO, 0, 0}, /* reports an error once the reader has gone */
 	};
 	struct signalfd_siginfo info;
 
-	if (ferror(stdout)) /* a disk that is full */
+	if (ferror(stdout)) /* the disk is full */
 		return false;
 	if (poll(fds, array_len(fds), timeout) < 0)
 		return errno == EINTR;
@@ -154,7 +154,7 @@ static bool goes_on(struct watching *w, int timeout)
 		return true;
 	if (read(w->signals, &info, sizeof(info)) != sizeof(info) || info.ssi_signo != SIGWINCH)
 		return false;
-	free(take_ptr(w->shown)); /* it is drawn again for the new size */
+	free(take_ptr(w->shown)); /* for drawing again in the new size */
 	return true;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* survey: what this node is; --snapshot: the node as a file, for work elsewhere. */
+/* survey: the parts of this node; --snapshot: the node as a file, for work elsewhere. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ static int fill(int fd, void *arg, struct err *err)
 	return snapshot_write(&c->inv->root, c->node, &more, fd, &c->result, err);
 }
 
-/* Only root can read all of config space; so may only the owner read the copy (0600). */
+/* Only root can read all of config space, so only the owner may read the copy (0600). */
 static int capture(struct invocation *inv, const struct node *node)
 {
 	struct capture c = {.inv = inv, .node = node};

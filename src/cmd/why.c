@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* why: from a line of the profile to what is there now, and who else sets the same. */
+/* why: from a line of the profile to the current value and its other writers. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
@@ -8,9 +8,9 @@
 #include "profile/rows.h"
 #include "report/why.h"
 
-enum { SHOWN = 6 }; /* of what may be meant */
+enum { SHOWN = 6 }; /* of the keys that the user may mean */
 
-/* A key of the language that the profile says nothing of is spelt right. */
+/* A key of the language is spelt right, even if the profile does not have it. */
 static bool is_key_of_language(const char *asked)
 {
 	struct rows rows = {0};
@@ -42,7 +42,7 @@ static int unknown(const struct run *run, const char *asked, const struct why *w
 	return EXIT_USAGE;
 }
 
-/* Before a boot with railhead, what is absent may still come (plan); afterwards not (verify). */
+/* Before a boot with railhead an absent device may still come (plan); afterwards not (verify). */
 static enum stage stage_of(const struct record *r)
 {
 	return r->stage[STAGE_DEVICES].ran || r->stage[STAGE_GATE].ran ? STAGE_GATE : STAGE_COUNT;

@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "gate/gate.h"
 
-enum { NAMED = 3 }; /* so many benchmarks are named, the others counted */
+enum { NAMED = 3 }; /* benchmarks that a message names; the others are counted */
 
 static bool asks(const struct probe *p)
 {
@@ -87,7 +87,7 @@ void asked_take(struct probes *all)
 		if (!p->check->no_load)
 			continue;
 		keep(all, p);
-		if (p->m.state == CHANGE_SAME) /* nothing to tell of before the load */
+		if (p->m.state == CHANGE_SAME) /* no faults before the load to report */
 			measurement_looks_free(&p->m);
 	}
 }

@@ -9,7 +9,7 @@
 
 enum { NAMED_MOST = 3 };
 
-/* Versions that its members have, each once. */
+/* The versions of the set's members, each once. */
 static void add_firmware(const struct binding *b, const struct device_set *set, struct strv *ret)
 {
 	cleanup_strv struct strv versions = {0};
@@ -49,7 +49,7 @@ void basis_take(const struct section_ctx *ctx, struct strv *ret)
 	binding_free(&b);
 }
 
-/* The text behind "NAME: ", and its length. */
+/* The length of "NAME: ", after which the value begins. */
 static size_t name_len(const char *text)
 {
 	const char *end = strstr(text, ": ");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One poll loop over all children. A child goes WAITING (its resource is in use) ->
- * RUNNING -> (over its deadline) TERM -> KILL -> DONE; one that yields goes RUNNING -> (shortly
- * before its deadline) TOLD -> (over it) KILL -> DONE. Children (their keepers: spawn.h) are
- * watched through pidfds; kernels before 5.3 have none, there the loop wakes every 20 ms to ask.
+ * One poll loop over all children. A child goes WAITING (its resource is in use) -> RUNNING ->
+ * (over its deadline) TERM -> KILL -> DONE; a child that yields goes RUNNING -> (shortly before its
+ * deadline) TOLD -> (over the deadline) KILL -> DONE. The loop watches children (their keepers:
+ * spawn.h) through pidfds; kernels before 5.3 have none, and there the loop wakes every 20 ms to
+ * look.
  */
 #include "gate/bench.h"
 
@@ -22,41 +23,41 @@
 #include "sys/clock.h"
 #include "sys/waiting.h"
 
-#define TICK_MS 20 /* between looks at a child that has no pidfd */
+#define TICK_MS 20 /* between looks at a child without a pidfd */
 
 enum child_phase { WAITING, RUNNING, TOLD, TERM, KILL, DONE };
 
 struct stream {
-	int fd; /* -1 once at its end */
+	int fd; /* -1 after its end */
 	struct str text;
 };
 
 struct child {
 	struct bench_job *job;
-	size_t round; /* no two of a round disturb each other */
+	size_t round; /* the jobs of a round do not disturb each other */
 	enum child_phase phase;
 	struct spawned spawned;
 	int pidfd;
 	struct stream out;
 	struct stream err;
-	bool too_much;	      /* it was killed for what it printed, not for its time */
+	bool too_much;	      /* killed for too much output rather than for its time */
 	uint64_t started_us;  /* CLOCK_MONOTONIC */
-	uint64_t deadline_us; /* its own, or the end of all ... */
-	bool cut_short;	      /* ... where that comes first */
-	uint64_t next_us;     /* when the present phase ends */
+	uint64_t deadline_us; /* its own deadline, or the end of the budget ... */
+	bool cut_short;	      /* ... if the budget ends first */
+	uint64_t next_us;     /* when the current phase ends */
 };
 
 /* --- what a child said --------------------------------------------------------------- */
 
 /*
- * Copies text so that it is one line of valid UTF-8 that fits: the reason goes into JSON
- * and onto the console, and a broken child may have printed anything.
+ * Copies text as one line of valid UTF-8 that fits, because the reason goes into JSON and onto the
+ * console, and a broken child may print anything.
  */
 static void clean_text(char *dst, size_t size, const char *src)
 {
 	size_t n = strnlen(src, size - 1);
 
-	if (src[n]) /* cut: not inside a character */
+	if (src[n]) /* never cut inside a character */
 		while (n > 0 && ((unsigned char)src[n] & 0xc0) == 0x80)
 			n--;
 	for (size_t i = 0; i < n; i++)
@@ -80,7 +81,7 @@ static const char *said(const struct child *c)
 	return c->err.text.len ? str_get(&c->err.text) : str_get(&c->out.text);
 }
 
-/* Those that are whole and objects. */
+/* The complete lines that are objects. */
 static json_t *lines_of(const struct str *text)
 {
 	const char *from = str_get(text), *end;
@@ -167,7 +168,7 @@ void bench_job_take(struct bench_job *job, json_t *line)
 	job->result = job->state == CHANGE_FAILED ? NULL : json_incref(line);
 }
 
-/* The child ended with status 0: its stdout is the result, or it is broken. */
+/* The child ended with status 0: its stdout is the result, or the child is broken. */
 static void finish_line(struct child *c)
 {
 	const char *text = str_get(&c->out.text);
@@ -224,7 +225,7 @@ static void finish_exit(struct child *c, int status)
 		finish_said(c, what);
 }
 
-/* Its keeper has ended, or will not: what is known of the program itself. */
+/* The keeper has ended, or will not end: reports the state of the program itself. */
 static void finish_ended(struct child *c)
 {
 	uint64_t ended_us = UINT64_MAX;
@@ -257,7 +258,7 @@ static int open_pipes(int out[2], int err[2])
 	return 0;
 }
 
-/* When one that yields is told that its time is over. */
+/* When a child that yields gets SIGTERM. */
 static uint64_t time_to_yield(const struct child *c)
 {
 	uint64_t before = (c->deadline_us - c->started_us) / 5;
@@ -304,7 +305,7 @@ static void stream_close(struct stream *s)
 	s->fd = -1;
 }
 
-/* Takes what is there. False when it is more than a child may say; the rest is dropped. */
+/* Reads the available output. False: more than a child may print; the rest is dropped. */
 static bool stream_drain(struct stream *s)
 {
 	char buf[16384];
@@ -344,7 +345,7 @@ static void child_drain(struct child *c)
 	}
 }
 
-/* If its keeper has ended: takes the child's last words, sets the state. */
+/* If the keeper has ended: reads the child's last output and sets the state. */
 static void child_reap(struct child *c)
 {
 	siginfo_t si = {0};
@@ -352,11 +353,12 @@ static void child_reap(struct child *c)
 
 	if (r == 0 && si.si_pid == 0)
 		return;
-	child_drain(c); /* waitid() fails where the caller ignores SIGCHLD: it has ended, too */
+	child_drain(c); /* waitid() fails if the caller ignores SIGCHLD, and the keeper has ended
+			   then, too */
 	finish_ended(c);
 }
 
-/* Where a thread hangs in the kernel: worth more to the reader than the fact. */
+/* Reports where in the kernel a thread hangs, which helps the reader most. */
 static void child_abandon(struct child *c)
 {
 	char where[64];
@@ -365,7 +367,7 @@ static void child_abandon(struct child *c)
 
 	spawn_where(&c->spawned, where, sizeof(where));
 	spawn_ended(&c->spawned, &status, &ended_us);
-	if (!was_killed(c, ended_us)) /* it is only its rest that hangs */
+	if (!was_killed(c, ended_us)) /* only its remaining processes hang */
 		finish_ended(c);
 	else
 		finish(c, CHANGE_FAILED,
@@ -447,8 +449,8 @@ void bench_rounds(const struct bench_job *jobs, size_t n, size_t *ret)
 }
 
 /*
- * Nothing that runs disturbs it, and nothing of an earlier round waits for what it needs: one
- * that needs much would be passed by for ever.
+ * True if no running job disturbs this one, and no waiting job of an earlier round needs its
+ * resources. Without the second condition a job with many resources would wait for ever.
  */
 static bool may_start(const struct child *all, size_t n, const struct child *c)
 {
@@ -462,7 +464,7 @@ static bool may_start(const struct child *all, size_t n, const struct child *c)
 	return true;
 }
 
-/* The others that had not ended when there was no time left: what an operator looks at. */
+/* Names the slowest of the jobs that this one waited for, so that the operator can look at it. */
 static void finish_too_late(const struct child *all, size_t n, struct child *c,
 			    unsigned int budget_ms)
 {
@@ -479,7 +481,7 @@ static void finish_too_late(const struct child *all, size_t n, struct child *c,
 	       slowest ? slowest->job->name : "");
 }
 
-/* True while something runs. */
+/* True while any job runs. */
 static bool start_ready(struct child *all, size_t n, uint64_t end_us)
 {
 	bool any = false;
@@ -496,7 +498,7 @@ static bool start_ready(struct child *all, size_t n, uint64_t end_us)
 	return any;
 }
 
-/* Until which moment the loop may sleep: the next end of a phase, as a poll() timeout. */
+/* The time until the next end of a phase, as a poll() timeout. */
 static int next_timeout_ms(const struct child *all, size_t n)
 {
 	uint64_t now = clock_usec();

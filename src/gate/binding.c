@@ -19,12 +19,12 @@ enum {
 	DIGEST_DIGITS = 16,
 	DMI_MAX = 1 << 20,
 	DMI_MEMORY_DEVICE = 17, /* SMBIOS 3.7, 7.18 */
-	CPUINFO_MAX = 16384,	/* more than the first CPU's part */
-	NAMED_MAX = 2,		/* differences that are told one by one */
+	CPUINFO_MAX = 16384,	/* more than the part of the first CPU */
+	NAMED_MAX = 2,		/* differences that a message names */
 	GIB_SHIFT = 30,
 };
 
-/* A value that is not to be shown. */
+/* Marks the digest of a value, which is not shown. */
 static const char digest_mark[] = "digest ";
 
 static struct binding_part *find(const struct binding *b, const char *name)
@@ -40,7 +40,7 @@ const struct binding_part *binding_find(const struct binding *b, const char *nam
 	return find(b, name);
 }
 
-/* Takes value over; NULL or "": it is not known. Two parts of one name become one part. */
+/* Takes ownership of value; NULL or "": unknown, no part. Two parts of one name become one. */
 static void add(struct binding *b, char *value, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -69,7 +69,7 @@ static void add(struct binding *b, char *value, const char *fmt, ...)
 	vec_push(&b->list, part);
 }
 
-/* NULL for nothing. */
+/* NULL if the text is empty. */
 static char *digest_of(const struct str *text)
 {
 	char hex[SHA256_HEX];
@@ -96,7 +96,7 @@ static char *text_at(const struct root *root, const char *fmt, ...)
 	return read_text(root, &text, NULL, "%s", path.s) == 0 ? text : NULL;
 }
 
-/* Each that is there, in a line of its own: what is no secret is shown, the rest in a digest. */
+/* Adds a text as a line, if it is known. Takes ownership of it. */
 static void line(struct str *out, char *text)
 {
 	if (text && *text)
@@ -146,7 +146,7 @@ static void add_kernel(const struct root *root, const struct node *node, struct 
 	add(b, digest_of(&args), "kernel arguments");
 }
 
-/* Version and srcversion, which modinfo(8) explains; one built into the kernel may have none. */
+/* Version and srcversion (modinfo(8)); a module built into the kernel may have neither. */
 static void add_module(const struct root *root, const char *driver, struct binding *b)
 {
 	cleanup_free char *module = module_sysfs_name(driver);
@@ -197,8 +197,8 @@ static void add_nvme(const struct root *root, const struct pci_fn *fn, struct st
 }
 
 /*
- * The address that a netdev was made with: a bond gives its own to its members, and
- * addr_assign_type 0 (NET_ADDR_PERM) is the card's.
+ * The permanent address of a netdev. A bond gives its address to its members; addr_assign_type 0
+ * (NET_ADDR_PERM) marks the card's address.
  */
 static char *card_address(const struct root *root, const char *netdev)
 {
@@ -234,7 +234,7 @@ static void add_function(const struct root *root, const struct pci_fn *fn, struc
 	add(b, digest_of(&serial), "serial number of %s", fn->addr);
 }
 
-/* As the link trained. A bridge may be above several functions: it is read once. */
+/* The state to which the link trained. A bridge above several functions is read once. */
 static void add_link(const struct root *root, const char *addr, enum pci_link_quantity q,
 		     struct binding *b)
 {
@@ -249,11 +249,11 @@ static void add_link(const struct root *root, const char *addr, enum pci_link_qu
 }
 
 /*
- * The number of functions on the way from the root port to fn that show the speed which their
- * link trained to. An idle GPU lowers the speed of its link, and both ends of the link show the
- * lower speed: two sound boots may differ, so neither end has its speed in the binding. (The width
- * stays. Such a link shows its trained speed only under load.) A GPU may have a PCIe switch of its
- * own, as AMD's do, with bridges of the GPU's vendor: then its link begins above that switch.
+ * The number of functions on the way from the root port to fn that show the speed which their link
+ * trained to. An idle GPU lowers the speed of its link, and both ends of the link show the lower
+ * speed: two sound boots may differ, so neither end has its speed in the binding. (The width stays.
+ * Such a link shows its trained speed only under load.) Some GPUs, such as AMD's, include a PCIe
+ * switch, with bridges of the GPU's vendor: the link of such a GPU begins above the switch.
  */
 static size_t with_steady_speed(const struct node *node, const struct pci_fn *fn,
 				const struct strv *way)
@@ -266,12 +266,12 @@ static size_t with_steady_speed(const struct node *node, const struct pci_fn *fn
 		const struct pci_fn *at = node_find(node, way->v[n - 1]);
 
 		if (!at || at->vendor != fn->vendor)
-			return n - 1; /* without the port that its link begins at */
+			return n - 1; /* without the port at which its link begins */
 	}
 	return 0;
 }
 
-/* The function's link, and those of the bridges above: the narrowest of them limits its numbers. */
+/* The links of the function and of the bridges above, the narrowest of which limits the figures. */
 static void add_links(const struct root *root, const struct node *node, const struct pci_fn *fn,
 		      struct binding *b)
 {
@@ -288,7 +288,7 @@ static void add_links(const struct root *root, const struct node *node, const st
 	}
 }
 
-/* A function may be in a set and in a narrower one. */
+/* A function may be in several sets, and is added once. */
 static void add_functions(const struct root *root, const struct node *node,
 			  const struct device_set *set, struct binding *b)
 {
@@ -303,7 +303,7 @@ static void add_functions(const struct root *root, const struct node *node,
 	}
 }
 
-/* How many, first: of a function that is gone each part differs. */
+/* The number of members comes first, because each part of a missing function differs. */
 static void add_sets(const struct root *root, const struct node *node,
 		     const struct device_sets *sets, struct binding *b)
 {
@@ -329,7 +329,7 @@ static const char *dmi_next(const char *at, const char *end)
 	return p + 2 <= end ? p + 2 : NULL;
 }
 
-/* Size, speed, maker and serial number of each memory module, as the firmware tells them. */
+/* Size, speed, maker and serial number of each memory module, as the firmware reports them. */
 static char *memory_modules(const struct root *root)
 {
 	cleanup_free char *table = NULL;
@@ -373,9 +373,10 @@ static void add_machine(const struct root *root, const struct node *node, struct
 }
 
 /*
- * The layout that NPS, SNC and lost modules change. The kernel keeps some pages more or less for
- * itself in each boot, and no module is smaller than a GiB: so memory is rounded to the nearest
- * GiB. (A size that lies half-way between two may differ without a cause: then the gate measures.)
+ * The layout of NUMA nodes, which NPS, SNC and lost modules change. In each boot the kernel
+ * reserves a few pages more or less, and no module is smaller than a GiB: so memory is rounded to
+ * the nearest GiB. (A size half-way between two may differ without a cause: then the gate
+ * measures.)
  */
 static void add_numa(const struct root *root, const struct node *node, struct binding *b)
 {
@@ -487,7 +488,7 @@ bool binding_is_shown(const char *value)
 	return !str_starts(value, digest_mark);
 }
 
-/* NULL: it was not there, or is not. */
+/* now or was NULL: the node does not have the part, or did not have it. */
 static void differs(struct differences *d, const char *name, const char *now, const char *was)
 {
 	if (d->n++ >= NAMED_MAX)

@@ -74,8 +74,8 @@ json_t *calibration_new(const char *node, const struct profile *profile, const s
 }
 
 /*
- * NULL: the profile has no threshold for the figure. A share of the set comes with a floor: the
- * floor is the number that belongs to a node.
+ * NULL: the profile has no threshold for the figure. A share of the set requires a floor, and the
+ * floor is the threshold for a single node.
  */
 static const char *key_of(const struct profile *profile, const char *check, const char *key)
 {
@@ -105,7 +105,7 @@ static bool has_text(const json_t *list, const char *text)
 	return false;
 }
 
-/* Of several members and runs once. */
+/* Adds the name once for all members and runs. */
 static void add_told(json_t *doc, const char *check, const char *key)
 {
 	json_t *names = list_in(sub(doc, "told"), check);
@@ -211,7 +211,7 @@ void calibration_marks(const json_t *doc, struct strv *ret)
 	strv_add(ret, of_boot);
 }
 
-/* -1: none of them */
+/* -1: unknown */
 static int quantity_of(const json_t *series)
 {
 	for (size_t q = 0; q < array_len(quantities); q++)
@@ -286,7 +286,7 @@ static bool is_worse(enum quantity q, double a, double b)
 	return is_time(q) ? a > b : a < b;
 }
 
-/* Down, but to 1 at least: 0 is no threshold. */
+/* Rounds down, but to 1 at least, because 0 is no threshold. */
 static uint64_t whole(double v)
 {
 	return v >= 1 ? (uint64_t)v : 1;
@@ -315,11 +315,11 @@ char *calibration_text(enum quantity q, double threshold)
 
 /* A calibration under way. */
 struct work {
-	const json_t **docs; /* those of a node stand together */
+	const json_t **docs; /* grouped by node */
 	size_t *node_of;     /* of each doc */
 	size_t n_docs, n_nodes;
 	struct promise promise;
-	json_t *own; /* of the check at hand: {MEMBER: {KEY: TEXT}} */
+	json_t *own; /* of the current check: {MEMBER: {KEY: TEXT}} */
 	struct str *out;
 	struct strv *notes;
 };
@@ -376,7 +376,7 @@ static bool is_member(const struct key *k, const char *id)
 	return false;
 }
 
-/* Those that most nodes have. */
+/* The members that most nodes have. */
 static void find_members(const struct work *w, struct key *k)
 {
 	json_t *values;
@@ -441,7 +441,7 @@ static char *why_left(const struct node_left *l)
 	return xstrdup("");
 }
 
-/* The first of many; the rest are in no way other. */
+/* Names the first of many only, because the others have the same cause. */
 enum { NAMED_MOST = 10 };
 
 static void tell_left(struct work *w, struct key *k)
@@ -465,13 +465,13 @@ static void tell_left(struct work *w, struct key *k)
 /* --- its threshold
  * -------------------------------------------------------------------------------- */
 
-/* Of all members: one threshold is for each of them. */
+/* The common threshold of all members. */
 struct common {
 	const struct series *weakest;
-	struct fit fit; /* its */
-	double best;	/* typical of the strongest member */
+	struct fit fit; /* of the weakest member */
+	double best;	/* typical figure of the strongest member */
 	double threshold, finds;
-	size_t lacks; /* the most of any; SIZE_MAX: no number is enough */
+	size_t lacks; /* the largest of all members; SIZE_MAX: no number is enough */
 };
 
 static void fit_members(const struct work *w, struct key *k)
@@ -497,7 +497,7 @@ static void add_member(const struct work *w, const struct key *k, size_t i, stru
 	}
 }
 
-/* The loss that all members find: by that threshold, or (0) each by its own. */
+/* The loss found at every member: with that threshold, or (0) with each member's own. */
 static double loss_found(const struct key *k, double threshold)
 {
 	double most = 0;
@@ -508,7 +508,7 @@ static double loss_found(const struct key *k, double threshold)
 	return most;
 }
 
-/* Where one for all finds too little, and the members' own find more: see "members:". */
+/* Gives members their own thresholds ("members:") if the common one finds less than they do. */
 static void give_own(struct work *w, const struct key *k, struct common *c)
 {
 	double finds = loss_found(k, 0);
@@ -525,7 +525,7 @@ static void give_own(struct work *w, const struct key *k, struct common *c)
 	}
 }
 
-/* Members of one node that differ may be as they should be, and may not: one node can't tell. */
+/* Notes differences between the members of a single node, which can't tell faults from design. */
 static void tell_apart(struct work *w, const struct key *k, const struct common *c)
 {
 	double by = distance(c->best, c->fit.typical) / c->best;
@@ -621,7 +621,7 @@ static int add_key(struct work *w, const char *check, const char *name, enum qua
 /* --- all of them
  * ----------------------------------------------------------------------------------- */
 
-/* -EINVAL if a doc lacks what the first one has. */
+/* -EINVAL if a doc lacks a key of the first doc. */
 static int same_keys(json_t *const *docs, size_t n, struct err *err)
 {
 	json_t *check, *series;
@@ -660,7 +660,7 @@ static int same_profile(json_t *const *docs, size_t n, struct err *err)
 	return 0;
 }
 
-/* How many figures a gate of such a node judges. */
+/* The number of figures that a gate of this node judges. */
 static size_t count_figures(const json_t *doc)
 {
 	json_t *check, *series;
@@ -690,7 +690,7 @@ static void number_nodes(struct work *w)
 	w->n_nodes++;
 }
 
-/* Text i of the basis, which may have been through hands and networks; "" behind the last. */
+/* Text i of the basis if it is valid, because people may have edited it; "" after the last. */
 static const char *basis_in(const json_t *doc, size_t i)
 {
 	const char *text = json_string_value(json_array_get(json_object_get(doc, "basis"), i));
@@ -701,7 +701,7 @@ static const char *basis_in(const json_t *doc, size_t i)
 static void begin(const struct work *w)
 {
 	const json_t *profile = json_object_get(w->docs[0], "profile");
-	size_t with = 0; /* the first that tells its basis */
+	size_t with = 0; /* the first doc with a basis */
 
 	str_addf(w->out, "# Measured with profile %s %.12s on %s", text_in(profile, "name"),
 		 text_in(profile, "digest"), text_in(w->docs[0], "node"));
@@ -773,7 +773,7 @@ static int add_checks(struct work *w, const json_t *doc, struct err *err)
 	return r;
 }
 
-/* Figures of two kernels are two populations. Where a doc does not say, nothing is compared. */
+/* Figures of two kernels are two populations. A doc without a basis is not compared. */
 static int same_basis(json_t *const *docs, size_t n, struct err *err)
 {
 	for (size_t i = 1; i < n; i++)
@@ -790,7 +790,7 @@ static int same_basis(json_t *const *docs, size_t n, struct err *err)
 	return 0;
 }
 
-/* Figures that some node measured and that get no threshold. */
+/* Notes figures that some node measured and that get no threshold. */
 static void tell_told(struct work *w)
 {
 	cleanup_strv struct strv names = {0};

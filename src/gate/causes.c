@@ -14,7 +14,7 @@
 #define DEV "/sys/bus/pci/devices/"
 #define CPU "/sys/devices/system/cpu/cpu%d/"
 
-/* NICs of 100G and more are tuned to this; firmware leaves 512. */
+/* NICs of 100G and more are tuned to this value; firmware leaves 512. */
 enum { READ_REQUEST_USUAL = 4096, READ_REQUEST_SHIFT = 12 };
 
 void cause_add(struct causes *causes, bool suspect, const char *fmt, ...)
@@ -89,7 +89,7 @@ static void look_at_read_request(const struct root *root, const char *addr, stru
 	unsigned int bytes;
 
 	if (read_link_name(root, &pf, NULL, DEV "%s/physfn", addr) == 0)
-		addr = pf; /* a VF's own field is reserved */
+		addr = pf; /* the field of a VF is reserved */
 	if (pci_express_read(root, addr, &x, NULL) < 0)
 		return;
 	bytes = 128u << ((pci_express_word(&x, PCI_EXP_DEVCTL) & PCI_EXP_DEVCTL_READRQ) >>
@@ -146,7 +146,7 @@ static uint64_t read_number(const struct root *root, const char *fmt, int cpu)
 	return read_u64(root, &v, NULL, "%s", path) == 0 ? v : 0;
 }
 
-/* Counters run since boot: a CPU that throttled in it is worth a word. */
+/* The counters run since boot: any throttling since then is worth reporting. */
 static void look_at_throttling(const struct root *root, const struct cpus *cpus, struct causes *ret)
 {
 	uint64_t events = 0;
@@ -171,8 +171,9 @@ static void look_at_throttling(const struct root *root, const struct cpus *cpus,
 }
 
 /*
- * "powersave" is the lowest frequency always, but where the CPU itself chooses (intel_pstate,
- * amd-pstate-epp: Documentation/admin-guide/pm/), which is the default there and full speed.
+ * The governor "powersave" always means the lowest frequency, unless the CPU itself chooses the
+ * frequency (intel_pstate, amd-pstate-epp: Documentation/admin-guide/pm/): there it is the default
+ * and allows full speed.
  */
 static void look_at_governor(const struct root *root, const struct cpus *cpus, struct causes *ret)
 {

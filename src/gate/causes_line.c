@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Causes that the measuring program itself has seen while it measured, in its line. */
+/* Causes that the measuring program observed while it measured, from its line. */
 #include <ctype.h>
 
 #include "gate/causes.h"
@@ -11,7 +11,7 @@ double line_number(const json_t *line, const char *key)
 	return json_number_value(json_object_get(line, key));
 }
 
-/* "unknown" is worth a word: it may be what the reader looks for. */
+/* Reports "unknown", too, because SMIs may be the cause that the reader looks for. */
 static void look_at_smi(const json_t *line, struct causes *ret)
 {
 	if (json_is_string(json_object_get(line, "smi")))
@@ -21,7 +21,7 @@ static void look_at_smi(const json_t *line, struct causes *ret)
 			  line_number(line, "smi"));
 }
 
-/* The tick comes anyway; the interrupts of devices can be steered away. */
+/* The timer's tick is unavoidable, but the interrupts of devices can be steered away. */
 static void look_at_interrupt(const json_t *line, struct causes *ret)
 {
 	const char *top = json_string_value(json_object_get(line, "top_interrupt"));
@@ -32,7 +32,7 @@ static void look_at_interrupt(const json_t *line, struct causes *ret)
 			  line_number(line, "top_interrupt_count"));
 }
 
-/* A rate and a time that are as much worse over the whole time as these. */
+/* Compares "value" with "whole", for rates and for times: the difference is the time of stalls. */
 static void look_at_stalls(const json_t *line, struct causes *ret)
 {
 	double usual = line_number(line, "value"), whole = line_number(line, "whole");

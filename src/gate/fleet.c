@@ -9,19 +9,21 @@
 #include "base/quantile.h"
 #include "gate/tolerance.h"
 
-/* No figure is trusted to repeat better: clocks, temperatures and BIOS settings differ. */
+/* The least spread assumed for any figure: clocks, temperatures and BIOS settings differ. */
 #define SPREAD_LEAST 0.002
-/* A median absolute deviation times this is the standard deviation of what is normal. */
+/* A normal distribution's standard deviation is its median absolute deviation times this. */
 #define MAD_TO_SD 1.4826
-/* Of so many others, and so surely, at most LEAVES_OUT of a whole fleet (or a run) is one too many.
+/*
+ * With a probability of LEAVES_OUT_SURELY at most a share LEAVES_OUT of sound fleets (or sets of
+ * runs) loses a value wrongly, however many values there are.
  */
 #define LEAVES_OUT 0.01
 #define LEAVES_OUT_SURELY 0.9
-/* Turns a median absolute deviation of so few values into a standard deviation. */
+/* Turns the median absolute deviation of a few values into a standard deviation. */
 #define MAD_EFFICIENCY 0.37
 #define MORE_MOST 100000
 
-/* Relative to each other, and more is better. */
+/* Logarithms, because differences are relative; a greater value is always better. */
 static double scale(enum quantity q, double value)
 {
 	return q == QUANTITY_TIME ? -log(value) : log(value);
@@ -32,7 +34,7 @@ static double unscale(enum quantity q, double x)
 	return q == QUANTITY_TIME ? exp(-x) : exp(x);
 }
 
-/* A loss of a rate; the same part takes that much longer for a time. */
+/* The distance of a loss in rate; a time gets longer by the same factor. */
 static double distance_of(double loss)
 {
 	return -log(1 - loss);
@@ -46,22 +48,22 @@ static double loss_of(enum quantity q, double distance)
 /* --- what does not belong to the rest -----------------------------------------------------------
  */
 
-/* How far from the middle of n values one must be to be no like of theirs. */
+/* The distance from the middle of n values beyond which a value is an outlier. */
 static double cut(const double *deviations, size_t n, const struct promise *p)
 {
 	double mad = n ? median_of(deviations, n) : 0, count = n ? (double)n : 1;
 	double factor = tolerance_factor(count, MAD_EFFICIENCY * (count - 1), LEAVES_OUT / count,
 					 LEAVES_OUT_SURELY);
 
-	/* A value closer than half of the loss that is looked for does no harm. */
+	/* A value closer than half of the promised loss is harmless. */
 	return fmax(fmax(mad * MAD_TO_SD, SPREAD_LEAST) * factor, distance_of(p->loss) / 2);
 }
 
 /* The runs of each node about its median. */
 struct levels {
-	double *of;    /* of each node; NAN: it has none */
-	double *worst; /* run of it */
-	double cut;    /* of runs */
+	double *of;    /* the median of each node; NAN: no runs */
+	double *worst; /* the worst run of each node */
+	double cut;    /* for runs */
 };
 
 static void levels_free(struct levels *l)
@@ -70,7 +72,7 @@ static void levels_free(struct levels *l)
 	free(l->worst);
 }
 
-/* The runs of one node, which begin at *k: into runs, and *k behind them. */
+/* Copies the runs of the node at *k to runs, and moves *k to the next node. */
 static size_t runs_of_node(enum quantity q, const struct series *s, size_t *k, double *runs)
 {
 	size_t node = s->list.v[*k].node, n = 0;
@@ -148,15 +150,15 @@ void fleet_leave_out(enum quantity q, const struct series *members, size_t n,
 /* --- what is left
  * --------------------------------------------------------------------------------- */
 
-/* Sums over the nodes that are kept. */
+/* Sums over the kept nodes. */
 struct sums {
 	double means, squares; /* of the nodes' means */
-	double within;	       /* squares of the runs about them */
+	double within;	       /* squares of the runs about those means */
 	double worst;
 	size_t nodes, runs, stray;
 };
 
-/* A node's runs but those that are stray: below least. */
+/* Adds a node's runs, except stray ones, which are below least. */
 static void add_node(const double *runs, size_t n_runs, double least, struct sums *to)
 {
 	double sum = 0, squares = 0;
@@ -202,8 +204,9 @@ struct footing {
 };
 
 /*
- * more: as of so many more nodes of the same kind. The variance of a run on a node is that of the
- * nodes' means, and what of a single run's is not in a mean.
+ * more: as if that many more nodes of the same kind were known. The variance of one run on a node
+ * is the variance of the nodes' means, plus the part of a single run's variance that the mean of
+ * its node does not contain.
  */
 static struct footing footing(const struct fit *f, size_t more)
 {
@@ -268,12 +271,12 @@ bool fleet_fit(enum quantity q, const struct series *s, const struct promise *p,
 			    .runs = sums.runs,
 			    .stray = sums.stray};
 	ret->spread = footing(ret, 0).sd;
-	/* A node that thresholds are made of passes by them. */
+	/* A node whose figures make the threshold must pass it. */
 	ret->threshold = unscale(q, fmin(typical - below_typical(ret, p, 0), sums.worst));
 	return true;
 }
 
-/* Both looks of a gate must be slow: one in 200 may miss it each. */
+/* Both looks of a gate must be slow, so each may miss one in 200. */
 static double to_find(const struct fit *f)
 {
 	return f->spread * normal_quantile(1 - (100 - FLEET_FINDS_PCT) / 200.0);

@@ -18,7 +18,7 @@ static const struct reading *reading_of(const struct probe *p, const struct figu
 	return NULL;
 }
 
-/* The figure that stands in front: the first that is wrong, or the first. */
+/* Shows this figure for the measurement: the first wrong one, or the first. */
 static void show(struct probe *p, const struct figure *f, double value)
 {
 	free(p->m.measured);
@@ -27,7 +27,7 @@ static void show(struct probe *p, const struct figure *f, double value)
 	p->m.wanted = xstrdup(f->wanted);
 }
 
-/* A figure without a threshold is only reported, where the line has it. */
+/* A figure without a threshold is only reported, if the line has it. */
 static bool is_told(const struct figure *f)
 {
 	return !f->wanted;
@@ -43,7 +43,7 @@ static const char *name_of(const struct figure *f)
 	return streq(f->key, "value") ? "" : f->key;
 }
 
-/* The figure without the median's blindness for stalls, where the line has it. */
+/* The figure with the stalls that a median ignores, if the line has it. */
 static bool is_wrong_on_the_whole(const struct probe *p, const struct figure *f)
 {
 	const json_t *whole = json_object_get(p->m.detail, "whole");
@@ -52,7 +52,7 @@ static bool is_wrong_on_the_whole(const struct probe *p, const struct figure *f)
 	       is_wrong(f, json_number_value(whole));
 }
 
-/* Whether a load came between, and the fault was not told before it. */
+/* True for a fault that appeared after a load. */
 static bool is_of_load(const struct probe *p, const json_t *fault)
 {
 	const json_t *before;
@@ -80,7 +80,7 @@ static void add_faults(const struct probe *p, bool of_load, struct str *text)
 	}
 }
 
-/* The findings of the program, each a sentence that says what to do. */
+/* Reports the faults that the program found, each a sentence with its remedy. */
 static void blame_faults(struct probe *p, const struct figure *f, double value)
 {
 	struct str text = {0};
@@ -117,7 +117,7 @@ static void blame_whole(struct probe *p, const struct figure *f, double value)
 	blame(p, f, whole, than);
 }
 
-/* Of "value"; other numbers of a line have no unit of their own. */
+/* The units of "value"; the other numbers of a line have no unit of their own. */
 static const char *const units[] = {
 	[QUANTITY_RATE] = "B/s",
 	[QUANTITY_TIME] = "ns",
@@ -125,7 +125,7 @@ static const char *const units[] = {
 	[QUANTITY_FAULTS] = "faults",
 };
 
-/* Why the line's number can't be the figure, whatever its limit; NULL: it can be. */
+/* Why the number can't be a figure at all, whatever its limit; NULL: it can. */
 static char *mistake_in(const struct probe *p, const struct figure *f)
 {
 	const json_t *number = json_object_get(p->m.detail, f->key);
@@ -180,9 +180,9 @@ static void judge_measured(struct probe *p)
 
 /* --- whether the figures say something of the part -------------------------------------- */
 
-/* In percent of its time. Below, its figure says nothing, be it good or bad. */
+/* In percent of the time. Below this share the figure counts neither as good nor as bad. */
 #define OWN_LEAST 75
-/* A figure that is wrong needs more than one that is right, which nothing makes better. */
+/* A wrong figure needs a larger share, because a disturbance makes figures only worse. */
 #define OWN_LEAST_SLOW 90
 #define OTHERS_MOST_SLOW 20
 
@@ -193,7 +193,7 @@ static bool is_below(const json_t *line, const char *key, double least)
 	return json_is_number(number) && json_number_value(number) < least;
 }
 
-/* NULL: it is valid. The caller frees it. */
+/* NULL: the figure is valid. The caller frees it. */
 static char *why_invalid(const json_t *line, bool slow)
 {
 	const char *own = json_string_value(json_object_get(line, "invalid"));
@@ -238,7 +238,7 @@ bool wants_second_look(const struct probe *p)
 	return p->m.state == CHANGE_SLOW || p->m.state == CHANGE_INVALID;
 }
 
-/* Its turn did not come, or came so late that its failure says nothing. */
+/* True if the job had no turn, or a turn so late that its failure proves nothing. */
 static bool budget_ended(const struct bench_job *job)
 {
 	return job->state == CHANGE_UNKNOWN || (job->by_budget && job->state != CHANGE_SAME);
@@ -276,8 +276,8 @@ void judge_probe(struct probe *p, const struct bench_job *job)
 /* --- members of a set, compared with each other -------------------------------------- */
 
 /*
- * The median of that figure of all the check's other probes: "other", since a slow one among
- * three would pull the middle down to itself.
+ * The median of that figure over the other probes of the check. A slow probe among three would pull
+ * a median of all down to itself.
  */
 static double median_of_others(const struct probes *probes, const struct probe *p,
 			       const struct figure *f)
@@ -377,11 +377,11 @@ void judge_looks(struct probe *p, const char *others)
 
 		p->m.reason = xasprintf("%s; %s", before, others);
 	}
-	if (p->m.looks.n < 2) /* the measurement itself says it all */
+	if (p->m.looks.n < 2) /* the measurement itself has the same facts */
 		measurement_looks_free(&p->m);
 }
 
-/* By what its program or its check says, or else by its state alone. */
+/* The fault of the program's line or of the check, or else of the state. */
 static enum fault fault_of(const struct probe *p)
 {
 	static const enum fault faults[CHANGE_STATE_COUNT] = {
@@ -405,7 +405,7 @@ static enum fault fault_of(const struct probe *p)
 
 void judge_fault(struct probe *p)
 {
-	if (!p->m.fault && !measurement_holds(&p->m)) /* one that was declined may have its own */
+	if (!p->m.fault && !measurement_holds(&p->m)) /* a declined probe may have its own fault */
 		p->m.fault = fault_of(p);
 }
 
@@ -417,7 +417,7 @@ void judge_causes(const struct section_ctx *ctx, struct probe *p)
 	struct causes causes = {0};
 	cleanup_free char *before = p->m.reason, *text = NULL;
 
-	if (own) /* what the program itself has seen comes first */
+	if (own) /* the cause that the program observed comes first */
 		cause_add(&causes, true, "%s", own);
 	for (size_t i = 0; i < p->functions.n; i++)
 		causes_of_function(ctx, p->functions.v[i], &causes);

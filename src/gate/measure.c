@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The profile's benchmarks: what is run, in which order and time. */
+/* The profile's benchmarks: their order and time. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -18,7 +18,7 @@
  */
 enum { SHORT_TIMES = 1, LONG_TIMES = 8 };
 
-/* A probe that is run, and its job. The texts of the job's words are owned here. */
+/* A probe that is run, and its job. Owns the texts of the job's words. */
 struct attempt {
 	struct probe *probe;
 	char *budget;
@@ -32,7 +32,7 @@ static unsigned int budget_ms(const struct profile *profile)
 	return (unsigned int)(usec / 1000);
 }
 
-/* A check that is about nothing would be passed by any node. */
+/* Declines a check without targets, which any node would pass. */
 static void decline_nothing(const struct checked *t, struct probes *ret)
 {
 	struct probe *p = probe_add(ret, t, "none");
@@ -42,7 +42,7 @@ static void decline_nothing(const struct checked *t, struct probes *ret)
 	p->m.fault = FAULT_PROFILE_CHECKS_NOTHING;
 }
 
-/* The checks that are asked, and what they come to. */
+/* The probes that the selected checks add. */
 enum { MEMBERS_NAMED = 4 };
 
 struct collection {
@@ -50,7 +50,7 @@ struct collection {
 	struct probes *probes;
 };
 
-/* A threshold of its own for what this node has not: whether it may lack that, its set says. */
+/* Makes members optional that have a threshold but are missing here: their set judges that. */
 static void decline_strangers(const struct checked *t, size_t from, struct probes *ret)
 {
 	const struct ynode *members = ynode_get(t->map, "members");
@@ -105,14 +105,14 @@ static char *wanted_of(const struct probe *p, const struct ynode *map)
 	for (size_t i = 0; i < p->n_figures; i++) {
 		const struct figure *f = &p->figures[i];
 
-		if (!f->wanted) /* it is told, and not judged */
+		if (!f->wanted) /* reported only, and not judged */
 			continue;
 		str_add(&out, out.len ? ", " : "");
 		if (f->quantity != QUANTITY_FAULTS) /* "no faults" needs no name */
 			str_addf(&out, "%s ", f->name);
 		str_add(&out, f->wanted);
 	}
-	/* One that is declined early has no figures. */
+	/* A probe that was declined early has no figures. */
 	for (size_t i = 0; !p->n_figures && i < array_len(keys); i++)
 		if (probe_wants(p, map, keys[i]))
 			str_addf(&out, "%s%s %s", out.len ? ", " : "", keys[i],
@@ -132,7 +132,7 @@ static void plan_probe(const struct section_ctx *ctx, const struct probe *p, str
 	change_target(c, "%s:%s", run, probe_member(p));
 	change_desired(c, "%s", wanted);
 	c->on_fail = p->m.on_fail;
-	/* A program of the site is looked for on the running machine, not in a tree. */
+	/* In a tree a program of the site may be missing; only the running machine must have it. */
 	if (p->m.reason && (ctx->root->live || !streq(run, "command")))
 		change_note(c, "not as the machine is now: %s", p->m.reason);
 }
@@ -152,8 +152,8 @@ void gate_plan(const struct section_ctx *ctx, struct plan *plan)
 }
 
 /*
- * A look that its own deadline ends would turn a slow part into a broken one: windows take
- * 2/5 of it at most, and slow storage takes that twice.
+ * Limits the windows to 2/5 of the deadline (slow storage takes that twice), because a look that
+ * its deadline ends would turn a slow part into a broken one.
  */
 static unsigned int budget_within(unsigned int deadline_ms, unsigned int budget)
 {
@@ -162,7 +162,7 @@ static unsigned int budget_within(unsigned int deadline_ms, unsigned int budget)
 	return budget > most ? most : budget;
 }
 
-/* The probe's words and, of the bench program, --budget. False: they are too many. */
+/* The probe's words and, for the bench program, --budget. False: too many words. */
 static bool fill_job(struct attempt *a, unsigned int times, struct bench_job *job)
 {
 	const struct probe *p = a->probe;
@@ -187,7 +187,7 @@ static bool fill_job(struct attempt *a, unsigned int times, struct bench_job *jo
 	return true;
 }
 
-/* Runs those probes and judges each; what is left of the budget is spent at most. */
+/* Runs the probes within the rest of the budget, and judges each. */
 static int run_probes(struct probe **probes, size_t n, unsigned int times, uint64_t end,
 		      struct err *err)
 {
@@ -216,7 +216,7 @@ static int run_probes(struct probe **probes, size_t n, unsigned int times, uint6
 	return r;
 }
 
-/* One look of each of those probes. */
+/* One look of each of the probes. */
 static int look(struct probes *all, struct probe **probes, size_t n, unsigned int times,
 		uint64_t end, struct err *err)
 {
@@ -254,9 +254,8 @@ static enum turn turn_of(const struct probe *p)
 }
 
 /*
- * Those that are wanted, in the order in which they have their turn: late is what may hang, and
- * would keep others from it; what only asks a driver comes last, since load may be what brings a
- * fault out.
+ * The wanted probes in the order of their turns. Probes that may hang come late, so that the others
+ * run before them. Probes that only query a driver come last, because load may cause the faults.
  */
 static size_t choose(const struct probes *all, bool (*wanted)(const struct probe *p),
 		     struct probe **ret)
@@ -270,7 +269,7 @@ static size_t choose(const struct probes *all, bool (*wanted)(const struct probe
 	return n;
 }
 
-/* Probes that only ask a driver are asked again with the others, whose load is the heaviest. */
+/* Probes that only query a driver run again after the others, whose load is the heaviest. */
 static bool is_asked_again(const struct probe *p)
 {
 	return wants_second_look(p) || (p->check->no_load && p->m.state == CHANGE_SAME);
@@ -296,7 +295,7 @@ static int look_again(struct probes *all, uint64_t end, char **ret_others, struc
 	return r;
 }
 
-/* Which parts are looked at, and for how long. */
+/* The probes to run, and their time. */
 struct turns {
 	struct probe **todo;
 	size_t n;
@@ -332,8 +331,8 @@ static bool is_near(const struct probe *p)
 }
 
 /*
- * A driver that hangs when it is asked has the time that all others have left, so what loads no
- * device that is asked about has its turn before.
+ * A driver that hangs when it is queried uses up the time left to all others. Therefore probes
+ * whose load concerns no queried device run first.
  */
 static int look_around_load(struct probes *all, const struct turns *of, struct err *err)
 {

@@ -22,7 +22,7 @@ enum { NAMES_MOST = 3 };
 static bool parse_stat(const char *text, struct neighbour *ret)
 {
 	unsigned long long user, system, user_ended, system_ended;
-	const char *name = strchr(text, '('), *end = strrchr(text, ')'); /* a name may hold both */
+	const char *name = strchr(text, '('), *end = strrchr(text, ')'); /* names may have both */
 	int parent;
 
 	if (!name || !end || end < name ||
@@ -83,7 +83,7 @@ static struct neighbour *find(const struct neighbours *n, pid_t pid)
 	return n->list.n ? bsearch(&key, n->list.v, n->list.n, sizeof(key), by_pid) : NULL;
 }
 
-/* Before: what it had itself, and what those of its children that have ended since then had. */
+/* The earlier ticks of the process, and of those of its children that have ended since then. */
 static uint64_t ticks_before(const struct neighbours *before, const struct neighbours *after,
 			     const struct neighbour *now)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The keeper and the program. They are forks of the gate, which has one thread: they may do
- * what it may until the program is executed.
+ * The keeper and the program. Both are forks of the gate, which has one thread: until exec they may
+ * call any function.
  */
 #include "gate/spawn.h"
 
@@ -28,7 +28,7 @@
 #include "gate/neighbours.h"
 #include "sys/clock.h"
 
-/* Shared with the keeper: outlives it, so that a hanging one has said what it knows. */
+/* Shared with the keeper: outlives it, so that the gate has the result if the keeper hangs. */
 struct spawn_note {
 	atomic_bool ended;
 	int status;
@@ -43,7 +43,7 @@ static void limit(int what, rlim_t most)
 
 	if (getrlimit(what, &now) < 0)
 		return;
-	if (now.rlim_max > most) /* RLIM_INFINITY is the largest of all */
+	if (now.rlim_max > most) /* RLIM_INFINITY is the largest value */
 		now.rlim_max = most;
 	if (now.rlim_cur > now.rlim_max)
 		now.rlim_cur = now.rlim_max;
@@ -61,13 +61,13 @@ static void take_limits(const struct privileges *as)
 		limit(RLIMIT_NPROC, SPAWN_PROCESSES_MAX);
 	if (fd < 0)
 		return;
-	/* Without it (a captured /proc, a container) the kernel chooses by size alone. */
+	/* If writing fails (a captured /proc, a container), the kernel chooses by size alone. */
 	if (write(fd, "1000", 4) < 0)
 		errno = 0;
 	close(fd);
 }
 
-/* The child would inherit signals that the gate ignores or blocks. */
+/* Resets the signals that the gate ignores or blocks, because the child inherits them. */
 static void let_signals_through(void)
 {
 	sigset_t none;
@@ -78,7 +78,7 @@ static void let_signals_through(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Becomes the program, or says why not and exits with 127. parent: the keeper, as it sees it. */
+/* Becomes the program, or reports why not and exits with 127. parent: getpid() of the keeper. */
 static void become(const struct spawn *s, pid_t parent)
 {
 	static const char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL};
@@ -97,8 +97,8 @@ static void become(const struct spawn *s, pid_t parent)
 		dprintf(2, "could not %s: %s\n", what, strerror(-r));
 		_exit(127);
 	}
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of the user forgets it */
-	if (getppid() != parent)	  /* it died before the line above */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* after the change of user, which resets this setting */
+	if (getppid() != parent)	  /* the parent died before the line above */
 		_exit(127);
 	execve(s->argv[0], (char *const *)s->argv, (char *const *)env);
 	dprintf(2, "%s: %s\n", s->argv[0], strerror(errno));
@@ -107,7 +107,7 @@ static void become(const struct spawn *s, pid_t parent)
 
 /* --- what is below a process --------------------------------------------------------- */
 
-/* Calls each() with the children of a process; true if it stopped the walk by true. */
+/* Calls each() with the children of a process. True: a call returned true, and ended the walk. */
 static bool each_child(pid_t of, bool (*each)(pid_t pid, void *arg), void *arg)
 {
 	cleanup_closedir DIR *proc = opendir("/proc");
@@ -126,14 +126,15 @@ static bool each_child(pid_t of, bool (*each)(pid_t pid, void *arg), void *arg)
 
 static bool kill_it(pid_t pid, void *arg)
 {
-	kill(pid, SIGKILL); /* ours, and nobody waited for it: its number can't be another's */
+	kill(pid, SIGKILL); /* a child not yet waited for: its number can't be reused */
 	*(pid_t *)arg = pid;
 	return false;
 }
 
 /*
- * Of a subreaper: an orphan becomes its child, and is met next time. It waits as long as a killed
- * child hangs in the kernel, so that the gate sees it hang (spawn_where()).
+ * For a subreaper: ends all processes below it. An orphan becomes its child, and the next walk
+ * finds it. Waits as long as a killed child hangs in the kernel, so that the gate sees the hang
+ * (spawn_where()).
  */
 static void sweep(void)
 {
@@ -151,15 +152,15 @@ static void sweep(void)
 		if (last)
 			waitpid(last, NULL, 0);
 		else
-			nanosleep(&pause, NULL); /* it came while we looked */
+			nanosleep(&pause, NULL); /* it started during the walk */
 	}
 }
 
 /* --- the keeper ---------------------------------------------------------------------- */
 
 /*
- * The gate must have died before PR_SET_PDEATHSIG if nobody reads our output; getppid() is of
- * no use inside a PID namespace.
+ * If no process reads our output, the gate died before PR_SET_PDEATHSIG. getppid() can't show this
+ * inside a PID namespace.
  */
 static void die_with_gate(const struct spawn *s)
 {
@@ -179,7 +180,7 @@ static void take_streams(const struct spawn *s)
 	syscall(SYS_close_range, 3u, ~0u, 0u); /* before 5.9: our fds are O_CLOEXEC anyway */
 }
 
-/* Where a /proc can't be mounted the machine's stays, which most programs can do with. */
+/* If /proc can't be mounted, the machine's /proc remains, with which most programs work. */
 static void take_own_proc(void)
 {
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0 &&
@@ -187,7 +188,7 @@ static void take_own_proc(void)
 		errno = 0;
 }
 
-/* True once the program has ended; others that ended are orphans that came here. */
+/* True once the program has ended; other ended processes are orphans below the keeper. */
 static bool reap(struct spawn_note *note, pid_t program)
 {
 	int status;
@@ -204,7 +205,7 @@ static bool reap(struct spawn_note *note, pid_t program)
 	return false;
 }
 
-/* SIGTERM: pass it on; SIGUSR1: end everything. */
+/* Passes SIGTERM on; SIGUSR1 ends all processes. */
 static void keep(const struct spawn *s, struct spawn_note *note, bool sealed)
 {
 	sigset_t set;
@@ -234,7 +235,7 @@ static void keep(const struct spawn *s, struct spawn_note *note, bool sealed)
 		int sig = sigwaitinfo(&set, NULL);
 
 		if (sig == SIGTERM && kill(-program, SIGTERM) < 0)
-			kill(program, SIGTERM); /* it has no session of its own yet */
+			kill(program, SIGTERM); /* the program has no session of its own yet */
 		over = sig == SIGUSR1;
 		if (over)
 			kill(program, SIGKILL);
@@ -245,10 +246,10 @@ static void keep(const struct spawn *s, struct spawn_note *note, bool sealed)
 	_exit(0);
 }
 
-/* A fork that is the first of its namespaces, or a plain one where these can't be had. */
+/* Forks into new namespaces, or plainly if they are unavailable. */
 static pid_t fork_sealed(bool *ret_sealed)
 {
-	/* flags, stack, two thread ids and TLS: in their places on x86 and Arm, all 0. */
+	/* After the flags: stack, two thread ids and TLS, whose order depends on the CPU; all 0. */
 	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, 0, 0, 0, 0);
 
 	*ret_sealed = pid >= 0;
@@ -312,7 +313,7 @@ static bool look_where(pid_t pid, void *arg)
 	if (!f)
 		return false;
 	w->text[fread(w->text, 1, w->size - 1, f)] = '\0';
-	if (strcmp(w->text, "0") == 0) /* it runs, or this kernel does not say */
+	if (strcmp(w->text, "0") == 0) /* the process runs, or this kernel hides the place */
 		w->text[0] = '\0';
 	return w->text[0] != '\0';
 }

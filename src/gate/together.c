@@ -12,7 +12,7 @@ struct group {
 	struct bench_job **jobs;
 	size_t *rounds;
 	size_t n, n_rounds;
-	struct bench_job copy; /* the one that is run for all of them */
+	struct bench_job copy; /* the job that is run for all of them */
 	struct strv resources;
 	struct str text;
 };
@@ -31,11 +31,11 @@ static int run_until(struct bench_job *jobs, size_t n, uint64_t end, struct err 
 static void add_words(struct group *g, const struct bench_job *job)
 {
 	str_addf(&g->text, "%u", job->deadline_ms);
-	for (size_t i = 1; job->argv[i]; i++) /* the program's own name is said once */
+	for (size_t i = 1; job->argv[i]; i++) /* the program's name is not repeated */
 		str_addf(&g->text, " %s", job->argv[i]);
 }
 
-/* A round takes as long as the longest of its jobs, which is little but for the first. */
+/* A round takes as long as its longest job, which is short except in the first round. */
 static unsigned int deadline_of(const struct group *g)
 {
 	unsigned int longest = 0;
@@ -58,7 +58,7 @@ static void find_rounds(struct group *g)
 			g->n_rounds = g->rounds[i] + 1;
 }
 
-/* The order in the text is the number that a line names: by rounds. */
+/* Orders the jobs by rounds: a line names its job by the number in the text. */
 static void order_jobs(struct group *g)
 {
 	cleanup_free struct bench_job **ordered = xcalloc(g->n, sizeof(*ordered));
@@ -84,13 +84,13 @@ static void make_copy(struct group *g)
 			if (!strv_contains(&g->resources, g->jobs[i]->resources->v[k]))
 				strv_add(&g->resources, g->jobs[i]->resources->v[k]);
 	g->copy = (struct bench_job){
-		.name = "the checks of GPUs", /* no others share a process */
+		.name = "the checks of GPUs", /* only these checks share a process */
 		.argv = {g->jobs[0]->argv[0], "together", str_get(&g->text)},
 		.deadline_ms = deadline_of(g),
 		.yields = true,
 		.many = true,
 		.resources = &g->resources,
-		.start_disturbs = g->jobs[0]->start_disturbs, /* as that of each of them */
+		.start_disturbs = g->jobs[0]->start_disturbs, /* the same for all of them */
 	};
 }
 
@@ -114,7 +114,7 @@ static uint64_t number_in(const json_t *line, const char *key, uint64_t fallback
 		       : fallback;
 }
 
-/* A start outside of the process's own time is none. */
+/* A start outside the process's own time is ignored. */
 static void take_line(const struct bench_job *process, struct bench_job *job, json_t *line)
 {
 	uint64_t started = number_in(line, "started_us", 0);
@@ -146,7 +146,7 @@ static void share_lines_out(struct group *g, bool *had)
 	}
 }
 
-/* Nothing was started, or there is no time for another try: so it is for each of them. */
+/* The process did not start, or no time is left for another try: each job fails with its reason. */
 static void fail_as_all(const struct group *g, struct bench_job *job)
 {
 	job->state = g->copy.state == CHANGE_SAME ? CHANGE_UNKNOWN : g->copy.state;
@@ -178,7 +178,7 @@ static int run_rest(struct group *g, const bool *had, uint64_t end, struct err *
 
 /* --- all jobs ---------------------------------------------------------------------------- */
 
-/* The group's one stands where its first job stood. */
+/* The job of the group takes the place of its first job. */
 static int run_with_group(struct bench_job *jobs, const bool *shares, size_t n, struct group *g,
 			  uint64_t end, struct err *err)
 {

@@ -4,11 +4,11 @@
 #include <math.h>
 
 enum {
-	STEPS = 400,   /* of Simpson's rule, even */
+	STEPS = 400,   /* of Simpson's rule; must be even */
 	HALVINGS = 60, /* of an interval: below the resolution of a double */
 };
 
-/* Of what the integral leaves out at either end, this many standard deviations away. */
+/* The integral ends this many standard deviations away; the rest is negligible. */
 #define WIDTH 9.0
 #define FACTOR_MOST 1e6
 
@@ -44,8 +44,8 @@ static double density(double r, double dof)
 }
 
 /*
- * How many samples keep the promise: mean - k * s is below mu - z * sigma exactly if the mean's own
- * error is below (k * s / sigma - z) * sigma, and both are independent.
+ * The share of samples that keep the promise: mean - k * s is below mu - z * sigma exactly if the
+ * mean's own error is below (k * s / sigma - z) * sigma, and both are independent.
  */
 static double confidence_of(double k, double z, double n, double dof)
 {

@@ -9,9 +9,9 @@
 
 /* Sums over segments. */
 struct pairs {
-	double later_more; /* pairs whose later point is more, less those whose later one is less */
-	double variance;   /* of that, of noise alone */
-	size_t boots;	   /* that pairs span */
+	double later_more; /* pairs with a greater later point, minus pairs with a smaller one */
+	double variance;   /* of later_more, for noise alone */
+	size_t boots;	   /* spanned by the pairs */
 };
 
 static int by_value(const void *a, const void *b)
@@ -26,7 +26,7 @@ static double variance_of(double n)
 	return n * (n - 1) * (2 * n + 5) / 18;
 }
 
-/* Less what pairs of equal values can't say. */
+/* The variance without the part of pairs of equal values. */
 static double variance_with_ties(const struct trend_point *p, size_t n)
 {
 	double v[TREND_WINDOW], variance = variance_of((double)n);
@@ -52,7 +52,7 @@ static void add_segment(const struct trend_point *p, size_t n, struct pairs *pai
 	pairs->boots += p[n - 1].boot - p[0].boot;
 }
 
-/* How many of the points, from the first one on, are of its segment. */
+/* The number of points in the segment of the first one. */
 static size_t segment_length(const struct trend_point *p, size_t n)
 {
 	size_t len = 1;
@@ -62,7 +62,7 @@ static size_t segment_length(const struct trend_point *p, size_t n)
 	return len;
 }
 
-/* Of the logarithm, for each boot. There is a pair. */
+/* The median slope of the logarithm, per boot. There must be a pair. */
 static double median_slope(const struct trend_point *p, size_t n)
 {
 	cleanup_free double *slopes = xcalloc(n * (n - 1) / 2, sizeof(*slopes));
@@ -87,7 +87,7 @@ bool trend_find(const struct trend_point *points, size_t n, bool more_is_worse, 
 		add_segment(p + i, len, &pairs);
 	}
 	worse = more_is_worse ? pairs.later_more : -pairs.later_more;
-	/* Kendall's correction: the count takes even numbers only, or odd ones. */
+	/* Kendall's continuity correction: the count takes only even or only odd values. */
 	z = pairs.variance > 0 ? (worse - 1) / sqrt(pairs.variance) : 0;
 	if (z < TREND_Z_LEAST)
 		return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From a verified plan and measurements to one word, and why. */
+/* From a verified plan and measurements to a verdict with its reasons. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "gate/gate.h"
 
-/* In this order: ready, degraded and blocked are ever worse. */
+/* Indexed by the enum; ready, degraded and blocked are in order of gravity. */
 static const char *const names[] = {
 	[VERDICT_READY] = "ready",     [VERDICT_DEGRADED] = "degraded",
 	[VERDICT_BLOCKED] = "blocked", [VERDICT_WAITING] = "waiting",
@@ -85,13 +85,13 @@ size_t reasons_faults(const struct reasons *r, struct fault_seen ret[FAULT_COUNT
 	return n;
 }
 
-/* The findings until now: all of them, and those without the checks that may still pass. */
+/* The verdict so far: with all findings, and without the checks that may still pass. */
 struct judgement {
 	struct verdict *v;
 	enum verdict_kind all, sure;
 };
 
-/* A worse verdict replaces a better one; equal ones keep their order of finding. */
+/* A worse finding replaces a better verdict. */
 static void worsen(enum verdict_kind *kind, enum on_fail on_fail)
 {
 	if (on_fail == ON_FAIL_BLOCK)
@@ -109,7 +109,7 @@ static void found(struct judgement *j, const char *id, enum on_fail on_fail, boo
 		worsen(&j->sure, on_fail);
 }
 
-/* The change that the others wait for fails too: its reason is told once for all of them. */
+/* True if the change that this one waits for fails, too: one reason is reported for both. */
 static bool is_follower(const struct plan *plan, const struct change *c)
 {
 	const struct change *on = c->waits_for ? plan_find(plan, c->waits_for) : NULL;
@@ -132,7 +132,7 @@ static size_t count_followers(const struct plan *plan, const struct change *of)
 	return n;
 }
 
-/* A file of railhead's own has many lines: its name says enough. */
+/* Reports the name of railhead's own file only, because the file has many lines. */
 static void add_found(struct str *text, const struct change *c)
 {
 	if (c->kind != &kind_file)

@@ -47,7 +47,7 @@ char *cause_usual_remedy(const struct record *r, const char *id)
 	return xasprintf("`railhead apply` sets the value of %s; then run `railhead gate`", place);
 }
 
-/* off and none are no judgement of the node: what admits work then is the site. */
+/* The verdicts off and none do not judge the node: work is admitted by the site's setting. */
 const char *admission_text(const struct record *r)
 {
 	enum verdict_kind kind = r->verdict.kind;

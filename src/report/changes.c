@@ -12,7 +12,7 @@
 
 enum rank { PREMISES, FAILURES, DONE, DIFFERENCES, WAITING, UNSUPPORTED, UNMEASURABLE, NO_RANK };
 
-/* The order of the changes on a page: the gravest first. */
+/* The order of changes on a page, gravest first. */
 static enum rank rank_of(const struct change *c)
 {
 	if (change_broken_premise(c))
@@ -29,7 +29,7 @@ static enum rank rank_of(const struct change *c)
 	case CHANGE_UNSUPPORTED:
 		return UNSUPPORTED;
 	case CHANGE_TO_MEASURE:
-		return c->note ? UNMEASURABLE : NO_RANK; /* now, it could not be measured */
+		return c->note ? UNMEASURABLE : NO_RANK; /* could not be measured now */
 	default:
 		return NO_RANK;
 	}
@@ -39,7 +39,7 @@ struct ordered {
 	VEC(const struct change *) list;
 };
 
-/* By rank, and in each by stage. */
+/* Orders changes by rank, and within a rank by stage. */
 static void put_in_order(const struct run *run, unsigned int stages, enum stage running,
 			 struct ordered *ret)
 {
@@ -60,7 +60,7 @@ const char *changes_wanted(const struct change *c)
 	return c->kind == &kind_file && *c->desired ? "the profile's text" : c->desired;
 }
 
-/* The note says which files other changes have. NULL: there is nothing to say. */
+/* The note names the files of other writers. NULL: no reason. */
 static char *reason_of(const struct change *c)
 {
 	if (!c->reason || !c->note)
@@ -68,7 +68,7 @@ static char *reason_of(const struct change *c)
 	return xasprintf("%s; %s", c->reason, c->note);
 }
 
-/* The value that is there, or that was there before the change was set. */
+/* The present value, or the value before the change was set. */
 static const char *found_of(const struct change *c)
 {
 	const char *found = c->state == CHANGE_SET ? c->before : c->observed;

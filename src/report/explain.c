@@ -37,7 +37,7 @@ static size_t unmet(const struct candidate *c)
 	return n;
 }
 
-/* Nothing of it holds: it is of another machine altogether. */
+/* True for a profile of an entirely different machine: no condition holds. */
 static bool is_far(const struct candidate *c)
 {
 	return !c->profile || c->profile->abstract || unmet(c) == c->conditions.list.n;
@@ -148,7 +148,7 @@ static void candidate_to_rows(struct table *t, const struct candidate *c)
 		table_add(t, c->name, fate, k->key, k->wanted, *k->found ? k->found : "(nothing)",
 			  k->holds ? "ok" : "no");
 	}
-	/* The reason that decided in addition to conditions, or that there is no condition. */
+	/* The reason in addition to the conditions, or the lack of conditions. */
 	if (c->fate || t->rows.n == rows)
 		table_add(t, c->name, fate, c->fate ? c->fate : "(no condition)", "", "", "");
 }

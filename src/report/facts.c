@@ -36,7 +36,7 @@ static bool is_list_of_scalars(const struct ynode *n)
 	return n->kind == YAML_LIST;
 }
 
-/* Of a list that is one fact. */
+/* True for an item of a list that is a single fact. */
 static bool is_item_of_scalars(const struct profile_line *line, const struct profile_lines *lines)
 {
 	const char *bracket = line->key ? NULL : strrchr(line->path, '[');
@@ -69,8 +69,7 @@ void facts_of_profile(const struct profile *p, struct facts *ret)
 
 /* The keys that identify an object of a list. */
 static const char *const names[] = {"address", "name", "node", "group", "nic"};
-/* Names of pci.ids, memory that is free now, numbers that the kernel gives in the order of a boot.
- */
+/* The names of pci.ids, free memory, and numbers that the kernel assigns in the order of a boot. */
 static const char *const left_out[] = {"names", "free", "iommu_group", "iommu_groups"};
 
 static void add_json(struct facts *ret, const char *key, const json_t *value);
@@ -94,7 +93,7 @@ static const char *name_in(const json_t *obj)
 	return NULL;
 }
 
-/* "15b3:1021 mlx5_core" of a function, else what there is of a version or model. */
+/* "15b3:1021 mlx5_core" for a function, else the known parts of a version or model. */
 static char *describe(const json_t *obj)
 {
 	static const char *const keys[] = {"vendor", "device",	"driver",
@@ -175,7 +174,7 @@ void facts_of_plan(const struct plan *plan, struct facts *ret)
 		const struct change *c = plan->list.v[i];
 		cleanup_free char *key = xasprintf("value/%s", c->id);
 
-		/* files of railhead's own follow from the profile */
+		/* railhead's own files follow from the profile */
 		if (c->observed && c->kind != &kind_file && c->kind != &kind_bootenv)
 			facts_add(ret, key, xstrdup(c->observed), NULL, false);
 	}
@@ -229,7 +228,7 @@ static const struct known *find(const struct sorted *s, const char *key)
 	return found ? *found : NULL;
 }
 
-/* Whether the fact is of a thing of its own side that the other lacks. */
+/* True for a fact of a thing that the other side lacks. */
 static bool is_of_missing(const struct known *fact, const struct sorted *own,
 			  const struct sorted *other)
 {

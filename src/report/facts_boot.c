@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts of a boot, by the names that the history's file has for them. */
+/* Facts of a boot, with the names of the history's file. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@ static void add_text(struct facts *ret, const char *key, const char *value)
 		facts_add(ret, key, xstrdup(value), NULL, false);
 }
 
-/* Takes value over. */
+/* Takes ownership of value. */
 static void add_number(struct facts *ret, const char *key, char *value, double number, double noise)
 {
 	struct known *fact;
@@ -45,8 +45,8 @@ static void add_software(const struct boot_past *b, struct facts *ret)
 }
 
 /*
- * "firmware of 0000:3b:00.0" is a fact of the function, which is a thing: of one that is gone the
- * model is all that is told.
+ * "firmware of 0000:3b:00.0" is a fact of the function, which is a thing. Only the model of a
+ * missing function is reported.
  */
 static void add_part(const struct binding_part *part, struct facts *ret)
 {

@@ -18,7 +18,7 @@ enum { LISTED_MAX = 4 };
 
 /* --- shapes -------------------------------------------------------------------------------- */
 
-/* The length of a word and the number after it, "vf3", "VF 3"; 0: it is something else. */
+/* The length of a word with the number after it, "vf3", "VF 3"; 0: other text. */
 static size_t numbered_at(const char *s, const char *word)
 {
 	size_t n = strlen(word);
@@ -32,7 +32,7 @@ static size_t numbered_at(const char *s, const char *word)
 }
 
 struct id_part {
-	char mark; /* 0: a character of the text itself */
+	char mark; /* 0: an ordinary character */
 	size_t len;
 };
 
@@ -51,7 +51,7 @@ static struct id_part part_at(const char *text, const char *s)
 	return (struct id_part){0, 1};
 }
 
-/* The text with marks for its addresses, VFs and nodes; texts of one shape say the same. */
+/* The text with marks for addresses, VFs and nodes; texts of one shape have the same meaning. */
 static char *shape_of(const char *text)
 {
 	struct str out = {0};
@@ -91,7 +91,7 @@ static char *name_of(const char *shape)
 	return out.len ? str_take(&out) : xstrdup("");
 }
 
-/* Of an id without members: the last name of its path, which may differ in a folded line. */
+/* The last name in the path of an id without members; folded lines may differ in it. */
 static const char *last_of(const char *id)
 {
 	const char *slash = strrchr(id, '/');
@@ -99,7 +99,7 @@ static const char *last_of(const char *id)
 	return slash && slash > id && slash[-1] != '/' && slash[1] ? slash + 1 : NULL;
 }
 
-/* Of a row without members: the names that differ. */
+/* The differing names of a row without members. */
 static char *names_of(const struct fold_row *row)
 {
 	struct str out = {0};
@@ -112,7 +112,7 @@ static char *names_of(const struct fold_row *row)
 /* --- whom it is about ------------------------------------------------------------------------ */
 
 struct members {
-	struct strv addresses; /* each once */
+	struct strv addresses; /* without repetition */
 	struct strv nodes;     /* "node0" */
 	size_t vfs, pairs;
 	char *first_vf; /* "vf3" */
@@ -190,7 +190,7 @@ static void drop_all(struct strv *list, const struct strv *gone)
 	list->n = kept;
 }
 
-/* The largest set all of whose members are there; NULL: of each one is missing. */
+/* The largest set with all members among the addresses; NULL: every set lacks a member. */
 static const struct record_set *whole_set(const struct record_sets *sets,
 					  const struct strv *addresses)
 {
@@ -206,7 +206,7 @@ static const struct record_set *whole_set(const struct record_sets *sets,
 	return best;
 }
 
-/* The smallest set that the address is a member of, or NULL. */
+/* The smallest set with this member, or NULL. */
 static const struct record_set *set_of(const struct record_sets *sets, const char *address)
 {
 	const struct record_set *best = NULL;
@@ -230,7 +230,7 @@ static void list_addresses(struct str *out, const struct strv *addresses)
 	str_add(out, text);
 }
 
-/* Of a set some members of which are missing. Takes them out of rest. */
+/* Adds members of an incomplete set, and removes them from rest. */
 static void add_some(struct str *out, const struct record_sets *sets, struct strv *rest)
 {
 	const struct record_set *set = set_of(sets, rest->v[0]);
@@ -306,7 +306,7 @@ char *fold_subject(const struct fold_row *row)
 
 /* --- folding --------------------------------------------------------------------------------- */
 
-/* Items of one key are one line. */
+/* Items with the same key become one line. */
 static char *key_of(const struct fold_item *item)
 {
 	cleanup_free char *id = shape_of(item->id);
@@ -339,7 +339,7 @@ static void finish_row(struct fold_row *row, const struct record_sets *sets, boo
 void fold(const struct fold_item *items, size_t n, const struct record_sets *sets, bool utf8,
 	  struct fold *ret)
 {
-	cleanup_strv struct strv keys = {0}; /* of the rows */
+	cleanup_strv struct strv keys = {0}; /* one for each row */
 
 	*ret = (struct fold){0};
 	for (size_t i = 0; i < n; i++) {

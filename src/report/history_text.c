@@ -13,7 +13,7 @@
 
 enum {
 	GAP = 2,	 /* between two columns of a table */
-	WHAT_LEAST = 20, /* columns of the last one, however narrow the terminal is */
+	WHAT_LEAST = 20, /* columns of the last one, even on a narrow terminal */
 	LABEL_WIDTH = 9,
 	FAULTS_NAMED = 2,
 	STEPS_NAMED = 4,
@@ -36,7 +36,7 @@ char *history_time(const struct history *h, size_t boot)
 	return xasprintf("%s%s", text, history_clock_is_off(h, boot) ? "?" : "");
 }
 
-/* In seconds, which take the least room, but where they are many. */
+/* In seconds, the shortest form, unless there are many. */
 static char *short_time(uint64_t usec)
 {
 	return usec < MANY_SECONDS * UINT64_C(1000000) ? xasprintf("%.0f s", (double)usec / 1e6)
@@ -93,7 +93,7 @@ static bool is_one_family(const struct past_figure *a, const struct past_figure 
 	return streq(a->check, b->check) && streq(a->key, b->key);
 }
 
-/* Members of one check are told by the one that changed most; returns how many there are. */
+/* Finds the member of a check that changed most, which stands for all; returns their number. */
 static size_t of_family(const struct past_changes *c, size_t first, const struct past_step **ret)
 {
 	size_t n = 0;
@@ -134,7 +134,7 @@ static void say_steps(struct str *out, const struct past_changes *c)
 		str_clause(out, "%zu checks more", told - STEPS_NAMED);
 }
 
-/* The events of a boot, and its differences from the boot before. */
+/* The events of a boot, and its differences from the previous boot. */
 static char *what_of(const struct history *h, size_t boot, bool utf8)
 {
 	const struct boot_past *b = &h->boots.v[boot];
@@ -170,7 +170,7 @@ static void add_row(struct table *t, const struct history *h, size_t boot,
 	table_add(t, time, verdict_name(b->verdict), after, own, what);
 }
 
-/* A boot is one line: the last column is cut to what the others leave. Whether one was. */
+/* Cuts the last column, so that each boot has one line. True: a text was cut. */
 static bool cut_rows(struct table *t, const struct screen *screen)
 {
 	size_t last = 0, left = 0, width, room;

@@ -42,7 +42,7 @@ static void put_text(FILE *out, const char *text)
 	}
 }
 
-/* One conversion, from its '%' on, whose letters are spec. */
+/* Writes one conversion; spec begins with its '%'. */
 static void put_value(FILE *out, const char *spec, va_list *ap)
 {
 	size_t n = strlen(spec);
@@ -64,7 +64,7 @@ static void put_value(FILE *out, const char *spec, va_list *ap)
 	else if (n == 4 && spec[1] == '.' && isdigit((unsigned char)spec[2]) && spec[3] == 'f')
 		fprintf(out, "%.*f", spec[2] - '0', va_arg(*ap, double));
 	else
-		abort(); /* a format of ours that html.h does not know */
+		abort(); /* our format has a conversion that html.h does not list */
 }
 
 void html(FILE *out, const char *fmt, ...)

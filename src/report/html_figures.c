@@ -51,7 +51,7 @@ void html_history(FILE *out, const double *values, size_t n, double threshold,
 	for (size_t i = 0; i < n; i++)
 		widen(&range, values[i]);
 	chart = range;
-	widen(&chart, values[n - 1] * (1 - NOISE)); /* noise alone is no mountain range */
+	widen(&chart, values[n - 1] * (1 - NOISE)); /* so that mere noise looks flat */
 	widen(&chart, values[n - 1] * (1 + NOISE));
 	if (!isnan(threshold))
 		widen(&chart, threshold);
@@ -74,7 +74,7 @@ void html_history(FILE *out, const double *values, size_t n, double threshold,
 	html(out, "<small>%zu boots, %s to %s</small></span>", n, least, most);
 }
 
-/* The figure of the same measurement in that boot; NULL: no figure that counts. */
+/* The figure of the same measurement in that boot; NULL: no valid figure. */
 static const struct past_figure *past_of(const struct boot_past *b, const struct measurement *m,
 					 const struct reading *reading)
 {
@@ -88,7 +88,7 @@ static const struct past_figure *past_of(const struct boot_past *b, const struct
 	return NULL;
 }
 
-/* Of earlier boots, and this one's at the end. */
+/* The figures of earlier boots, then this boot's. */
 static void put_history(FILE *out, const struct page *page, const struct measurement *m,
 			const struct reading *reading, double threshold)
 {
@@ -109,7 +109,7 @@ static void put_history(FILE *out, const struct page *page, const struct measure
 
 /* --- a figure ------------------------------------------------------------------------------- */
 
-/* The figure that the measurement was judged by, whose text it shows; else the first; or NULL. */
+/* The figure that decided the measurement, and whose text it shows; else the first; or NULL. */
 static const struct reading *judged_reading(const struct measurement *m)
 {
 	for (size_t i = 0; i < m->readings.list.n; i++) {
@@ -122,7 +122,7 @@ static const struct reading *judged_reading(const struct measurement *m)
 	return m->readings.list.n ? &m->readings.list.v[0] : NULL;
 }
 
-/* NAN: there is none, or it is a share of something that the record does not say. */
+/* NAN: no threshold, or a share of a value that the record does not have. */
 static double threshold_of(const struct measurement *m, enum quantity quantity)
 {
 	uint64_t n;
@@ -138,7 +138,7 @@ static double threshold_of(const struct measurement *m, enum quantity quantity)
 	return NAN;
 }
 
-/* The full length of the bars of a check: its greatest figure or threshold. */
+/* The full length of a check's bars: the greatest figure or threshold. */
 static double scale_of(const struct measurements *all, const struct measurement *m,
 		       const struct reading *reading)
 {
@@ -151,7 +151,7 @@ static double scale_of(const struct measurements *all, const struct measurement 
 		if (!r || !streq(one->check, m->check) || !streq(r->name, reading->name))
 			continue;
 		most = fmax(most, r->value);
-		most = fmax(most, threshold_of(one, r->quantity)); /* fmax() leaves NAN out */
+		most = fmax(most, threshold_of(one, r->quantity)); /* fmax() ignores NAN */
 	}
 	return most > 0 ? most * 1.05 : 1;
 }

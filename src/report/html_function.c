@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The box of a PCI function: what it is, its link, netdevs, RDMA devices, pair and VFs. */
+/* The box of a PCI function: its name, link, netdevs, RDMA devices, pair and VFs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -133,7 +133,7 @@ static void put_pair(const struct picture *p, const struct pci_fn *fn)
 
 /* --- VFs ------------------------------------------------------------------------------------ */
 
-/* "18:00.1" of a VF of "0000:18:00.0"; in full in another domain. */
+/* "18:00.1" of a VF of "0000:18:00.0"; the whole address if the domains differ. */
 static const char *short_address(const struct pci_fn *vf, const struct pci_fn *pf)
 {
 	const char *colon = strchr(vf->addr, ':');
@@ -142,7 +142,7 @@ static const char *short_address(const struct pci_fn *vf, const struct pci_fn *p
 										     : vf->addr;
 }
 
-/* The gravest mark of that VF. */
+/* The gravest mark of the VF. */
 static const struct mark *mark_of_vf(const struct marks *marks, const struct pci_fn *vf, int index)
 {
 	for (size_t i = 0; i < marks->list.n; i++)
@@ -175,7 +175,7 @@ static void put_names(FILE *out, const struct strv *names)
 		html(out, "<span>%s</span> ", names->v[i]);
 }
 
-/* With the names that have no room in the cells. */
+/* The row includes names for which the cells have no room. */
 static void put_vf_row(const struct picture *p, size_t at)
 {
 	const struct pci_fn *vf = &node_functions(p->page->node)->v[at];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A stage that changed or measured something as lanes: what was done for one device, or by one
- * section or check, side by side with the others.
+ * A stage that changed or measured something, as lanes: the work for one device, section or check
+ * next to the work for the others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct bar {
 	uint64_t from, to; /* since the stage began */
 	const char *what;  /* not owned */
 	size_t sort;
-	size_t row; /* of its lane */
+	size_t row; /* in its lane */
 };
 
 struct lane {
@@ -30,7 +30,7 @@ struct lane {
 	char *text;
 	bool is_vfs;
 	size_t n_changes, n_measurements;
-	VEC(struct bar) bars; /* by their beginnings */
+	VEC(struct bar) bars; /* in the order of their starts */
 };
 
 struct lanes {
@@ -65,7 +65,7 @@ static void add_works(const struct vfs_works *works, struct lanes *ret)
 	}
 }
 
-/* Of VFs the parts of the work stand for the changes, of which there may be thousands. */
+/* For VFs the lane shows the parts of the work, because the changes may be thousands. */
 static void add_change(const struct record_stage *stage, const struct record_change *c,
 		       struct lanes *ret)
 {
@@ -85,7 +85,7 @@ static void add_change(const struct record_stage *stage, const struct record_cha
 			       c->state == CHANGE_FAILED ? SORT_FAILED : SORT_CHANGE, 0}));
 }
 
-/* "gate/memory/node0" -> "memory"; of a device its address, as changes have it. */
+/* "gate/memory/node0" -> "memory"; for a device its address, as for changes. */
 static struct lane *lane_of_measurement(const struct measurement *m, struct lanes *ret)
 {
 	struct id_subject on = id_subject_of(m->id);
@@ -93,7 +93,7 @@ static struct lane *lane_of_measurement(const struct measurement *m, struct lane
 	return lane_of(ret, *on.addr ? on.addr : m->check);
 }
 
-/* A timing before the stage is of a gate before this one, whose number still counts. */
+/* A timing from before the stage is of an earlier gate, whose number still counts. */
 static void add_measurement(const struct record_stage *stage, const struct measurement *m,
 			    struct lanes *ret)
 {
@@ -120,7 +120,7 @@ static int by_beginning(const void *a, const void *b)
 	return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* Gives each bar a row in which none is under way. Returns how many rows the lane has. */
+/* Gives each bar a row that is free at its start. Returns the number of rows in the lane. */
 static size_t place_bars(struct lane *lane)
 {
 	VEC(uint64_t) ends = {0};

@@ -14,7 +14,7 @@ void html_badge(FILE *out, enum mark_grade g)
 	html(out, "<strong class=\"badge %s\">%s</strong>", mark_grade_name(g), mark_grade_name(g));
 }
 
-/* Links to the boxes of the devices that the row is about, each once. */
+/* Links to the boxes of the row's devices, each once. */
 static void put_links(FILE *out, const struct node *node, const struct fold_row *row)
 {
 	cleanup_strv struct strv seen = {0};
@@ -38,7 +38,7 @@ static void put_links(FILE *out, const struct node *node, const struct fold_row 
 		html(out, "</span>");
 }
 
-/* In a device's own box its address is left out. */
+/* Leaves out the address in the device's own box. */
 static void put_subject(FILE *out, const struct fold_row *row, bool whole)
 {
 	cleanup_free char *subject = whole ? fold_subject(row) : xstrdup(row->name);

@@ -101,7 +101,7 @@ static void put_pages(FILE *out, const struct thing *t)
 	}
 }
 
-/* The bar is all memory of the node: huge pages, what else is used, free. */
+/* The bar shows all memory of the node: huge pages, other use, free. */
 static void put_memory(FILE *out, const struct thing *t)
 {
 	uint64_t whole = number_of(t, "memory"), free_bytes = number_of(t, "free"), huge = 0;
@@ -337,7 +337,7 @@ static bool is_shared(const struct thing *group)
 	return strchr(or_empty(thing_get(group, "devices")), ' ');
 }
 
-/* A group of one says no more than the box of its function. */
+/* Lists shared groups only: the box of a function shows a group of its own. */
 static void put_groups(FILE *out, const struct page *page)
 {
 	const struct thing_list *groups = &page->inv->groups;
@@ -365,7 +365,7 @@ static void put_groups(FILE *out, const struct page *page)
 
 /* --- all ------------------------------------------------------------------------------------- */
 
-/* -1 where nothing is above; the inventory is in the node's order. */
+/* The index of the bridge above, -1: none; the inventory is in the node's order. */
 static int index_above(const struct inventory *inv, size_t at)
 {
 	const char *bridge = thing_get(&inv->pci.v[at], "bridge");

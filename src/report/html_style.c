@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The style sheet of the page. Each colour of text has a contrast of at least 4.5 on each ground
- * that it stands on, in both schemes (make check-pictures), and none says anything alone.
+ * The style sheet of the page. Each colour of text has a contrast of at least 4.5 on each of its
+ * backgrounds, in both schemes (make check-pictures), and no meaning depends on colour alone.
  */
 #include "base/mem.h"
 #include "report/html_parts.h"

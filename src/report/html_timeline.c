@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The boot as a row of moments; its stages (html_lanes.c); the boots before it. */
+/* The boot as a row of moments; its stages (html_lanes.c); the previous boots. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "report/html_parts.h"
 
 enum { EARLIER_MOST = 12 };
-enum { GAP_LEAST = 10000 }; /* microseconds; a shorter one is not worth a box */
+enum { GAP_LEAST = 10000 }; /* microseconds; a shorter gap gets no box */
 
 char *html_time(uint64_t usec)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The PCIe tree as boxes in boxes. A port that leads to one thing alone is a line above that thing;
- * functions that the text of `survey` leaves out, and that lead to nothing shown, are a list.
+ * The PCIe tree as boxes in boxes. A port that leads to one thing alone is a line above that thing.
+ * Functions that the text of `survey` leaves out, and that lead to no box, are a list.
  */
 #include <string.h>
 
@@ -11,9 +11,9 @@
 #include "report/html_picture.h"
 #include "report/inventory.h"
 
-enum { DEPTH_MAX = 32 }; /* bridges one below another */
+enum { DEPTH_MAX = 32 }; /* levels of bridges */
 
-/* Bridges that lead to one thing alone, from the root port down. */
+/* The bridges from the root port down that lead to one thing alone. */
 struct way {
 	size_t at[DEPTH_MAX];
 	size_t n;
@@ -24,7 +24,7 @@ static const struct pci_fn *function_at(const struct picture *p, size_t at)
 	return &node_functions(p->page->node)->v[at];
 }
 
-/* A VF stands in the box of its PF, unless that is not there. */
+/* A VF is drawn in the box of its PF, if the node has the PF. */
 static bool is_vf(const struct picture *p, size_t at)
 {
 	const struct pci_fn *fn = function_at(p, at);
@@ -32,7 +32,7 @@ static bool is_vf(const struct picture *p, size_t at)
 	return *fn->physfn && node_find(p->page->node, fn->physfn);
 }
 
-/* The first function in the order of addresses that has a box: of the tree from there down; -1. */
+/* The first function with a box, by address, in the tree from `at` down; -1: none. */
 static int first_shown(const struct picture *p, size_t at, size_t depth)
 {
 	if (!is_vf(p, at) && inventory_shows(function_at(p, at)))
@@ -46,7 +46,7 @@ static int first_shown(const struct picture *p, size_t at, size_t depth)
 	return -1;
 }
 
-/* The function has no box, and no box stands below the function. */
+/* True if neither the function nor any function below it has a box. */
 static bool is_other(const struct picture *p, size_t at, int numa)
 {
 	return !is_vf(p, at) && first_shown(p, at, 0) < 0 &&
@@ -74,7 +74,7 @@ static size_t depth_of(const struct picture *p, size_t at)
 	return depth;
 }
 
-/* The link above a switch is its own; ports show that of what is below. */
+/* A switch shows the link above it; a port shows the link below it. */
 static const char *role_of(const struct picture *p, size_t at)
 {
 	size_t depth = depth_of(p, at);
@@ -156,7 +156,7 @@ static void put_switch(const struct picture *p, size_t at, const struct way *way
 	html(p->out, "</div>\n</div>\n");
 }
 
-/* From the function of that index down; way: the ports above that have no box of their own. */
+/* Draws the function at that index and all below; way: the ports above without their own boxes. */
 static void put_branch(const struct picture *p, size_t at, struct way way, int numa)
 {
 	size_t first = 0, n = count_shown_below(p, at, &first);
@@ -174,7 +174,7 @@ static void put_branch(const struct picture *p, size_t at, struct way way, int n
 	}
 }
 
-/* A root port's tree stands where what is below it is. */
+/* A root port's tree is drawn at the NUMA node of the functions below it. */
 static int numa_of_tree(const struct picture *p, size_t root)
 {
 	int shown = first_shown(p, root, 0);

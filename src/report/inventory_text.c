@@ -8,7 +8,7 @@
 #include "report/table.h"
 #include "sys/pciids.h"
 
-/* How the text sees a node. */
+/* The parts of a text view of a node. */
 struct view {
 	FILE *out;
 	const struct node *node;

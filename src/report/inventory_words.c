@@ -14,7 +14,7 @@ bool inventory_shows(const struct pci_fn *fn)
 	for (size_t i = 0; i < array_len(classes); i++)
 		if (fn->class >> 16 == classes[i])
 			return true;
-	return fn->net.n || fn->ibdevs.n; /* old HCAs are of class "serial bus" */
+	return fn->net.n || fn->ibdevs.n; /* old HCAs have the class "serial bus" */
 }
 
 char *size_text(uint64_t bytes)

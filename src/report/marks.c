@@ -58,7 +58,7 @@ static bool has_fault(const struct marks *m, enum fault fault, const char *addr)
 	return false;
 }
 
-/* Copies the texts. remedy NULL: that of the fault. */
+/* Copies the texts. remedy NULL: the fault's remedy. */
 static void add(struct marks *m, enum mark_grade grade, enum fault fault, const char *id,
 		const char *what, const char *remedy)
 {
@@ -97,7 +97,7 @@ static void take_reasons(const struct record *r, struct marks *ret)
 	}
 }
 
-/* Changes that the verdict does not judge, or that were made before the verdict. */
+/* Adds changes that the verdict does not judge, or that were made before the verdict. */
 static void take_change(const struct record *r, const struct record_change *c, struct marks *ret)
 {
 	bool failed = c->state == CHANGE_FAILED;
@@ -147,7 +147,7 @@ static uint32_t number_of(const struct thing *t, const char *key, bool is_speed)
 	return (uint32_t)strtoul(text, NULL, 10);
 }
 
-/* The smaller of what either end can do; what is unknown of one end is that of the other. */
+/* The smaller capability of the two ends; an unknown one counts as equal to the other's. */
 static uint32_t best_of(const struct thing *end, const struct thing *other, const char *key,
 			bool is_speed)
 {
@@ -156,7 +156,7 @@ static uint32_t best_of(const struct thing *end, const struct thing *other, cons
 	return !b || (a && a < b) ? a : b;
 }
 
-/* Bridges above it. */
+/* The number of bridges above. */
 static size_t depth_of(const struct inventory *inv, const struct thing *more)
 {
 	const char *bridge;
@@ -170,8 +170,9 @@ static size_t depth_of(const struct inventory *inv, const struct thing *more)
 }
 
 /*
- * Root ports and the downstream ports of switches, which have an even number of bridges above them,
- * show the link below: that of what is plugged in there.
+ * True if the function shows the link above it. Root ports and the downstream ports of switches,
+ * with an even number of bridges above them, show the link below: that of the part plugged in
+ * there.
  */
 static bool has_link_above(const struct inventory *inv, const struct pci_fn *fn,
 			   const struct thing *more)
@@ -210,7 +211,9 @@ static enum fault fault_of_link(const struct pci_fn *fn, bool narrow)
 	}
 }
 
-/* A check of the gate says the same with more; an empty slot and a link that is down say nothing.
+/*
+ * Skips faults that a check of the gate reports with more detail. An empty slot and a link that is
+ * down have no state to judge.
  */
 static void take_link(const struct inventory *inv, const struct pci_fn *fn,
 		      const struct thing *more, struct marks *ret)

@@ -16,7 +16,7 @@
 
 static pid_t pager;
 
-/* The pager that the environment asks for, a command of sh; NULL: none. */
+/* The pager that the environment requests, a command of sh; NULL: none. */
 static const char *command(void)
 {
 	const char *asked = getenv("PAGER"), *term = getenv("TERM");
@@ -29,8 +29,8 @@ static const char *command(void)
 }
 
 /*
- * less without the commands that run programs and write files, since root may be reading. A machine
- * without the pager prints as it is.
+ * Disables the commands of less that run programs and write files, because the reader may be root.
+ * On a machine without the pager the output is printed plainly.
  */
 static void be_the_pager(const char *asked, pid_t parent)
 {
@@ -61,7 +61,7 @@ void pager_begin(void)
 		be_the_pager(asked, parent);
 	}
 	if (pager > 0) {
-		signal(SIGPIPE, SIG_IGN); /* who has read enough may quit */
+		signal(SIGPIPE, SIG_IGN); /* the reader may quit the pager early */
 		dup2(ends[1], STDOUT_FILENO);
 	}
 	close(ends[0]);

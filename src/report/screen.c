@@ -16,10 +16,10 @@
 
 enum { COLUMNS_USUAL = 80, COLUMNS_LEAST = 40, ROWS_USUAL = 24, SEQUENCE_MAX = 4 };
 
-/* One of the two streams. A character may come in two writes. */
+/* One of the two streams. A character may arrive in two writes. */
 struct filter {
 	int fd;
-	char part[SEQUENCE_MAX]; /* the beginning of a character whose rest is still to come */
+	char part[SEQUENCE_MAX]; /* the beginning of a character whose rest is missing so far */
 	size_t have;
 };
 
@@ -28,7 +28,7 @@ static bool pass_raw, has_colour, is_drawn;
 
 /* --- the filter ---------------------------------------------------------------------------- */
 
-/* Moves the cursor, changes the order of text, hides, or breaks a line: no character to print. */
+/* True for characters that move the cursor, reorder or hide text, or break a line. */
 static bool is_control(uint32_t c)
 {
 	return (c < ' ' && c != '\n' && c != '\t') || (c >= 0x7f && c <= 0x9f) || c == 0x61c ||
@@ -36,13 +36,13 @@ static bool is_control(uint32_t c)
 	       (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xe0000 && c <= 0xe007f);
 }
 
-/* One more byte of the text. */
+/* Adds one byte of the text. */
 static void take(struct filter *f, struct str *out, char byte)
 {
 	bool continues = ((unsigned char)byte & 0xc0) == 0x80;
 	size_t len;
 
-	if (f->have && !continues) { /* the character before is torn */
+	if (f->have && !continues) { /* the previous character is incomplete */
 		str_add(out, "?");
 		f->have = 0;
 	}
@@ -94,7 +94,7 @@ void screen_draw(const char *line)
 	is_drawn = true;
 }
 
-/* Of fopencookie(3): 0 is an error, since it must not be negative. */
+/* For fopencookie(3), where 0 is an error and negative results are forbidden. */
 static ssize_t written(int result, size_t n)
 {
 	if (result == 0)
@@ -143,7 +143,7 @@ static FILE *lay_over(struct filter *f, FILE *plain, int mode)
 
 void screen_begin(void)
 {
-	/* Results are read line by line while a stage runs: on the console, in the journal. */
+	/* Line by line, because the console and the journal show results while a stage runs. */
 	stdout = lay_over(&filters[0], stdout, _IOLBF);
 	stderr = lay_over(&filters[1], stderr, _IOLBF);
 }
@@ -172,7 +172,7 @@ static bool is_utf8(void)
 	return false;
 }
 
-/* A terminal that does not know its size (a serial line) says 0. */
+/* A terminal of unknown size (a serial line) reports 0. */
 static unsigned int columns(void)
 {
 	const char *text = getenv("COLUMNS");

@@ -11,8 +11,8 @@ enum { SHOWN = 8 }; /* functions that a row of text names; JSON has all */
 /* --- the account -------------------------------------------------------------------------- */
 
 /*
- * Which predicate of sel, or of a set that it is in, leaves fn out; NULL if none does.
- * *why gets what was found and wanted.
+ * The predicate of sel, or of a set that sel is in, that leaves fn out; NULL if none does. *why
+ * gets the found and the wanted value.
  */
 static char *predicate_of(const struct node *node, const struct profile *p,
 			  const struct selector *sel, const struct pci_fn *fn, struct str *why)
@@ -59,7 +59,7 @@ static struct exclusion *exclusion_for(struct set_account *a, const char *predic
 	return &a->excluded.v[a->excluded.n - 1];
 }
 
-/* Of a protected set that holds fn, which this set would have had. */
+/* The protected set that holds fn, which this set would have had otherwise. */
 static const char *protector(const struct sets_account *all, const struct pci_fn *fn)
 {
 	for (size_t i = 0; i < all->sets.set.n; i++)
@@ -114,8 +114,8 @@ static void keep_classes(struct exclusion *e, const bool *class)
 }
 
 /*
- * Most functions whose id differs from the set's are bridges and timers: only functions of the
- * class of the set's own devices are listed.
+ * Lists only functions of the class of the set's devices, because most functions with another id
+ * are bridges and timers.
  */
 static void keep_near(struct set_account *a)
 {

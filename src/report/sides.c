@@ -10,12 +10,12 @@
 
 enum { LABEL_WIDTH = 11, GAP = 2, VALUE_MOST = 40, INDENT = 4 };
 
-/* The values of a line as they are printed. */
+/* The printed values of a line. */
 struct text {
 	char *left, *right, *value;
 };
 
-/* The first line of a value, which says so if there are more. */
+/* The first line of a value, with a mark if it has more lines. */
 static char *first_line(const char *value, const char *more)
 {
 	size_t n = strcspn(value, "\n");
@@ -37,7 +37,7 @@ struct page {
 	FILE *out;
 	const struct screen *screen;
 	const struct sides *lines;
-	VEC(struct text) texts; /* of each line */
+	VEC(struct text) texts; /* one for each line */
 	VEC(struct fold_item) items;
 	struct fold fold;
 	size_t subject_width;
@@ -53,7 +53,7 @@ static const char *place_of(const struct page *p, const struct fold_item *item)
 	return or_empty(p->lines->list.v[item - p->items.v].place);
 }
 
-/* In so many columns: where both sides are too long each gets half. */
+/* Fits the value into `room` columns; if both sides are too long, each gets half. */
 static char *fit_value(const struct page *p, const struct text *line, size_t room)
 {
 	size_t left = text_width(line->left), right = text_width(or_empty(line->right));
@@ -69,7 +69,7 @@ static char *fit_value(const struct page *p, const struct text *line, size_t roo
 	return xasprintf("%s%s%s", a, arrow(p->screen), b);
 }
 
-/* The line of the profile, if that is one and has room. */
+/* Prints the line of the profile, if all items share it and it has room. */
 static void print_place(const struct page *p, const struct fold_row *row, size_t room)
 {
 	const char *place = place_of(p, row->items.v[0]);
@@ -124,7 +124,7 @@ static bool has_reason(const struct page *p, size_t r, const char *reason)
 	return reason_of_row(p, r) && streq(reason_of_row(p, r), reason);
 }
 
-/* "link rings, qos pfc: REASON", unless a row before this one has it. */
+/* "link rings, qos pfc: REASON", unless an earlier row has printed the reason. */
 static void print_reason(const struct page *p, size_t r)
 {
 	const char *reason = reason_of_row(p, r);
@@ -148,7 +148,7 @@ static size_t widest(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* Values get their columns first, but not most of them. */
+/* Values get their columns first, but at most half of all columns. */
 static size_t subject_width(const struct page *p)
 {
 	size_t subject = 0, value = 0, left;

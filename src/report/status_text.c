@@ -25,7 +25,7 @@ static double seconds(uint64_t usec)
 	return (double)usec / 1e6;
 }
 
-/* "label:   TEXT", whole in a pipe. */
+/* "label: TEXT"; uncut in a pipe. */
 static void print_line(const struct page *p, const char *label, const char *text)
 {
 	text_labelled(p->out, label, LABEL_WIDTH, text,
@@ -58,7 +58,7 @@ static void read_causes(const struct reasons *reasons, struct causes *ret)
 	}
 }
 
-/* That of the reason, or else that of its fault. */
+/* Prints the remedy of the reason, or else the remedy of its fault. */
 static void print_remedy(const struct page *p, const struct cause *cause, enum fault fault)
 {
 	cleanup_free char *usual = cause->rest ? NULL : cause_usual_remedy(p->record, cause->id);
@@ -67,11 +67,11 @@ static void print_remedy(const struct page *p, const struct cause *cause, enum f
 		print_line(p, "remedy:", usual);
 	else if (!cause->rest && fault != FAULT_NONE)
 		print_line(p, "remedy:", fault_row(fault)->remedy);
-	else if (cause->rest && p->screen->terminal) /* else it is in the line */
+	else if (cause->rest && p->screen->terminal) /* in a pipe the line has the remedy */
 		print_line(p, "remedy:", cause->rest);
 }
 
-/* A text for each line, the first one of the first cause. */
+/* One text for each line; the first text is the first cause. */
 static void cause_lines(const struct page *p, const struct causes *causes, struct strv *ret)
 {
 	const struct reasons *reasons = &p->record->verdict.reasons;
@@ -144,7 +144,7 @@ static void print_verdict(const struct page *p)
 	print_faults(p);
 }
 
-/* Optional parts that the node lacks, or cannot show: the verdict leaves them out. */
+/* Prints optional parts that the node lacks, or can't show, which the verdict ignores. */
 static void print_skipped(const struct page *p)
 {
 	const struct strv *skipped = &p->record->verdict.skipped;
@@ -165,7 +165,7 @@ static void print_skipped(const struct page *p)
 	vec_free(&items);
 }
 
-/* The stages that have run so far. */
+/* Adds the stages that have run so far. */
 static void add_stages(struct str *out, const struct record *r)
 {
 	const char *sep = "; stages: ";
@@ -233,7 +233,7 @@ static void print_pf(const struct page *p, const struct vfs_work *w, const char 
 	fprintf(p->out, "  %-8s %-12s  %s%s\n", "vfs", w->pf, line, of);
 }
 
-/* On a terminal the slowest PF stands for all, unless one has failed. */
+/* On a terminal the slowest PF represents all, unless a PF failed. */
 static void print_vfs(const struct page *p, const struct vfs_works *works)
 {
 	cleanup_free char *of = xasprintf(", the slowest of %zu PFs", works->list.n);
@@ -294,7 +294,7 @@ static const char *wanted_of(const struct measurement *m)
 	return m->wanted ? m->wanted : "nothing";
 }
 
-/* "46.1 GB/s", or "46.1 GB/s to 46.9 GB/s" of several in one unit. */
+/* "46.1 GB/s", or "46.1 GB/s to 46.9 GB/s" for several in one unit. */
 static char *range_of(const struct fold_row *row, const struct fold_item *items,
 		      const struct measurements *m)
 {

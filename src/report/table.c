@@ -15,7 +15,7 @@ static size_t columns(const struct table *t)
 	return n;
 }
 
-/* A tab or line break inside a cell would make two of it. Others are screen.h's. */
+/* Replaces tabs and line breaks, which would split a cell; screen.h replaces other controls. */
 static void tame(char *s)
 {
 	for (; *s; s++)
@@ -37,7 +37,7 @@ void table_row(struct table *t, const char *const *cells)
 static void print_aligned(FILE *out, const char *const *cells, const size_t *widths, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		/* nothing behind the last word of a row */
+		/* no blanks after the last word of a row */
 		bool last = true;
 
 		for (size_t j = i + 1; j < n; j++)

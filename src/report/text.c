@@ -27,7 +27,7 @@ size_t text_width(const char *s)
 	return n;
 }
 
-/* The bytes of that many characters. */
+/* The length in bytes of that many characters. */
 static size_t bytes_of(const char *s, size_t characters)
 {
 	size_t i = 0;

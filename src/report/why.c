@@ -14,7 +14,7 @@
 #include "report/text.h"
 #include "sections/sections.h"
 
-/* The block of a key, the rows of a list, and what is named of each. */
+/* The sizes of a key's block and of a list, and the most names in a line. */
 enum {
 	LABEL_WIDTH = 9,
 	ROWS_MOST = 12,
@@ -48,7 +48,7 @@ static void print_line(const struct page *p, const char *label, const char *fmt,
 
 /* --- the line of the profile ------------------------------------------------------------------ */
 
-/* .../NAME.d/x.yaml, below the root: profile_is_dropin() is about the caller's own paths. */
+/* True for .../NAME.d/x.yaml below the root; profile_is_dropin() takes paths of the caller. */
 static bool is_dropin(const char *file, const char *slash)
 {
 	return slash && slash - file > 2 && slash[-2] == '.' && slash[-1] == 'd';
@@ -98,7 +98,7 @@ static void print_shadows(const struct page *p, const struct why_key *key)
 		print_line(p, "", "and %zu more", first);
 }
 
-/* A key that a later document has deleted has no line any more. */
+/* A key that a later document deleted has no line. */
 static void print_deleted(const struct page *p, const struct why_key *key)
 {
 	const struct shadow *last = key->shadows.n ? key->shadows.v[key->shadows.n - 1] : NULL;
@@ -108,7 +108,7 @@ static void print_deleted(const struct page *p, const struct why_key *key)
 		print_line(p, "line:", "deleted at %s", place);
 }
 
-/* Behind the path, on its line. */
+/* The room after the path, on the same line. */
 static size_t room_of_value(const struct page *p, const struct why_key *key)
 {
 	size_t path = text_width(key->path) + 2;
@@ -144,7 +144,7 @@ static const char *or_unknown(const char *value)
 	return !value ? "unknown" : *value ? value : "(nothing)";
 }
 
-/* The file, where there is one; else as the kind calls it. */
+/* The file, if there is one; else the kind's name for the target. */
 static char *target_of(const struct change *c)
 {
 	char *file = writers_file(c);
@@ -154,7 +154,7 @@ static char *target_of(const struct change *c)
 	return xstrdup(c->target);
 }
 
-/* Each with its line: the change is of all of them. */
+/* Prints each line of the profile with its arguments, because one change has all arguments. */
 static void print_arguments(const struct page *p, const struct change *c)
 {
 	const struct kargs *all = &p->run->kargs;
@@ -267,7 +267,7 @@ struct chosen {
 	VEC(const struct why_change *) list;
 };
 
-/* Changes that do not hold come first. */
+/* Puts changes that do not hold first. */
 static void order_changes(const struct why *why, struct chosen *ret)
 {
 	for (int holds = 0; holds < 2; holds++)
@@ -291,7 +291,7 @@ static void print_rows(const struct page *p, const struct chosen *chosen)
 	vec_free(&list);
 }
 
-/* The targets of the changes of a key, and the result of all of them in this boot. */
+/* Prints the targets of a key's changes. */
 static void print_targets(const struct page *p, const struct chosen *chosen)
 {
 	cleanup_strv struct strv targets = {0};
@@ -331,10 +331,10 @@ static bool was_named(const struct writers *others, const struct writer *w)
 	return false;
 }
 
-/* Every other writer of any of the targets, each once. */
+/* Prints each other writer of any of the targets once. */
 static void print_all_others(const struct page *p, const struct chosen *chosen)
 {
-	struct writers all = {0}; /* of texts that are the changes' */
+	struct writers all = {0}; /* borrows its texts from the changes */
 
 	for (size_t i = 0; i < chosen->list.n; i++)
 		for (size_t j = 0; j < chosen->list.v[i]->others.list.n; j++)
@@ -352,7 +352,7 @@ static void print_first_remedy(const struct page *p, const struct chosen *chosen
 		print_line(p, "remedy:", "%s", remedy);
 }
 
-/* A key without a change, such as gate.wait, is its line alone. */
+/* A key without a change, such as gate.wait, has its line only. */
 static void print_keys(const struct page *p, const struct why *why)
 {
 	for (size_t k = 0; k < why->keys.n && k < ROWS_MOST; k++)

@@ -268,7 +268,7 @@ static void test_direct_none(void **state)
 	(void)state;
 	fake.mr_errno = EFAULT;
 	assert_int_equal(run_direct(NULL, &err), -ENXIO);
-	assert_has(err.text, "by dma-buf: this driver exports none");
+	assert_has(err.text, "by dma-buf: this driver exports no dma-buf");
 	assert_has(err.text, "by nvidia_peermem: ");
 	assert_has(err.text, "Bad address");
 	assert_all_closed();

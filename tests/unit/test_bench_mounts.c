@@ -62,7 +62,7 @@ static void test_cause(void **state)
 	(void)state;
 	assert_true(mounts_find(mountinfo, 32, &m));
 	cause = mounts_cause(&m, "rdma");
-	assert_non_null(strstr(cause, "server:/old is reached over tcp, not rdma"));
+	assert_non_null(strstr(cause, "server:/old uses transport tcp instead of rdma"));
 	free(cause);
 	assert_null(mounts_cause(&m, "tcp"));
 	assert_null(mounts_cause(&m, ""));

@@ -60,8 +60,8 @@ static const struct gid_case gid_cases[] = {
 	{{{0, 1, V1, FAKE_IPV4}, {3, 1, V2, FAKE_IPV4}},
 	 0,
 	 -EINVAL,
-	 "GID 0 of port 1 of fake0 is none of RoCE v2"},
-	{{{3, 1, V2, FAKE_IPV4}}, 4, -EINVAL, "GID 4 of port 1 of fake0 is none of RoCE v2"},
+	 "GID 0 of port 1 of fake0 is not of type RoCE v2"},
+	{{{3, 1, V2, FAKE_IPV4}}, 4, -EINVAL, "GID 4 of port 1 of fake0 is not of type RoCE v2"},
 	{{{0, 1, V1, FAKE_IPV4}, {1, 1, V1, FAKE_LINK_LOCAL}},
 	 -1,
 	 -ENODATA,
@@ -299,7 +299,7 @@ static const struct {
 	{awaits_manager, -EAGAIN, {"INIT (physically LinkUp)", "no subnet manager"}},
 	{has_no_carrier, -EAGAIN, {"DOWN (physically Polling)", "no carrier"}},
 	{has_no_gid, -ENODATA, {"no GID of RoCE v2 (1 of other types)"}},
-	{takes_small_messages, -EMSGSIZE, {"fake0 takes messages of 32 KiB at most"}},
+	{takes_small_messages, -EMSGSIZE, {"fake0 accepts messages of at most 32 KiB"}},
 	{refuses_qp, -EMFILE, {"a queue pair of fake0: Too many open files"}},
 	{finds_no_way, -ENETUNREACH, {"queue pair of fake0 to RTR", "Network is unreachable"}},
 	{loses_bytes, -EIO, {"fake0 completed writes whose bytes did not arrive"}},
@@ -353,7 +353,7 @@ static void test_memlock(void **state)
 	assert_int_equal(run_loopback(NULL, &err), -ENOMEM);
 	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &before), 0);
 	assert_has(err.text, "a memory region of fake0");
-	assert_has(err.text, "the limit here is 64 KiB: LimitMEMLOCK=infinity");
+	assert_has(err.text, "the limit is 64 KiB: set LimitMEMLOCK=infinity");
 	assert_all_closed();
 }
 
