@@ -242,7 +242,7 @@ spend() { # REBOOTS; the file of arguments is lost before each boot
   boot
   initrd 1
   [[ $output != *rebooting* ]]
-  [[ $output == *"reboot: railhead can't count its reboots (directory /etc is read-only; this machine has no EFI variables), and so makes none: make /etc/railhead/reboots writable, or reboot the node yourself"* ]]
+  [[ $output == *"reboot: railhead can't count its reboots (directory /etc is read-only; this machine has no EFI variables), and so does not reboot: make /etc/railhead/reboots writable, or reboot the node yourself"* ]]
   # the trial is armed, and any reboot brings it
   grub-editenv "$env" list | grep -q '^railhead_try=[ab]$'
 }
@@ -283,7 +283,7 @@ spend() { # REBOOTS; the file of arguments is lost before each boot
     rm -f "$env"
     printf '%s' "$text" >"$count"
     initrd 9
-    is_held "how many reboots railhead has made before is not known (" /etc/railhead/reboots \
+    is_held "railhead can't tell how many reboots it has made before (" /etc/railhead/reboots \
       "the next boot may reboot"
     run -7 "$railhead" gate --root "$root"
     jq -e '[.faults[].code] == ["RH-BOOT-LOOP"]' "$record"

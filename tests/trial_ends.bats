@@ -320,16 +320,16 @@ left_out() {
   [[ $output == *"GRUB left the earlier ones out of this boot"* ]]
   ends oU
   story 'tried +old=1' \
-    'trial 1 +none: it stands for two boots in a row, with them as good ones, that did not come to stage early' \
+    'trial 1 +stands for two boots in a row, with these arguments already good, that did not reach stage early' \
     'trial 2 +the next boot' 'what next +the next boot tries them: trial 2 of 2; .*'
   told '[.boots[] | [.end, .counts]]' '[["left-out",true],[null,null]]'
   trial_begins
   boot
   run -9 initrd
-  [[ $output == *"REJECTED (+old=1): 2 trial boots"*": one ended without a trace (reset, power cut), one stands for two boots with them as good ones that did not come to stage early; none of railhead's are in force."* ]]
+  [[ $output == *"REJECTED (+old=1): 2 trial boots"*": one ended without a trace (reset, power cut), one stands for two boots, with the arguments already good, that did not reach stage early; none of railhead's are in force."* ]]
   gate 7
   ends ou
-  fault RH-BOOT-ARGS-REJECTED "one stands for two boots with them as good ones"
+  fault RH-BOOT-ARGS-REJECTED "one stands for two boots, with the arguments already good"
   # Two power cuts look the same: the trial is kept.
   run -8 "$railhead" apply --retry --root "$root"
   trial_begins
@@ -340,7 +340,7 @@ left_out() {
   trial_begins
   gate 0
   is_in_force old=1
-  story 'kept +old=1' 'trial 1 +none: .*' 'what next +each boot has them'
+  story 'kept +old=1' 'trial 1 +stands for two boots in a row.*' 'what next +each boot has them'
 }
 
 # --- the units ---------------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ static const struct fault_row rows[] = {
 	F(BOOT_ARGS_LOST, "RH-BOOT-ARGS-LOST", SITE, SETTING, "railhead kargs",
 	  "The boot loader was given the profile's kernel arguments, and this boot lacks one or "
 	  "more of them.",
-	  "See that the menu entry has $railhead_kargs (the snippet of the package, "
+	  "Check that the menu entry has $railhead_kargs (the snippet of the package, "
 	  "grub-mkconfig), and that no later argument overrides one of them."),
 	F(BOOT_ARGS_CONFLICT, "RH-BOOT-ARGS-CONFLICT", SITE, SETTING, "railhead kargs",
 	  "A kernel argument of the profile contradicts one of the image, or both together make "
@@ -352,7 +352,7 @@ static const struct fault_row rows[] = {
 	  "Check the cable or transceiver, and speed and FEC of the switch port."),
 	F(NIC_NETDEV, "RH-NIC-NETDEV", RETRY, PART, "lspci -k -s ADDRESS",
 	  "A function has no network device.",
-	  "See that its driver is loaded (modules.load) and bound; the kernel log says why a "
+	  "Check that its driver is loaded (modules.load) and bound; the kernel log says why a "
 	  "driver rejected it."),
 	F(NIC_SETTING_DIFFERS, "RH-NIC-SETTING-DIFFERS", RETRY, SETTING, "railhead why ADDRESS",
 	  "A setting of section link has another value.", CONTENDED),
@@ -371,7 +371,7 @@ static const struct fault_row rows[] = {
 	  "The VFs of a PF are not as section sriov says.", CONTENDED),
 	F(NIC_VF_FAILED, "RH-NIC-VF-FAILED", SITE, PART, "journalctl -k -b -g ADDRESS",
 	  "VFs could not be made, bound or set.",
-	  SEE_REASON " See that SR-IOV is on in the BIOS, and that the card's firmware is "
+	  SEE_REASON " Check that SR-IOV is on in the BIOS, and that the card's firmware is "
 		     "configured for that many VFs."),
 
 	F(RDMA_DEVICE, "RH-RDMA-DEVICE", SITE, PART, "rdma link", "A function has no RDMA device.",
