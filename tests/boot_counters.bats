@@ -60,7 +60,7 @@ held_back() { # WORD...
   [ ! -e "$env" ] || grub-editenv "$env" list | grep -qx railhead_try=-
   run -9 "$railhead" kargs --root "$root"
   [[ $output == *"counted: "*"transparent_hugepage=never"* ]]
-  for word in "$@" "The first boot that nothing else counts tries them by itself"; do
+  for word in "$@" "The first boot that no other program counts tries them"; do
     [[ $output == *"$word"* ]]
   done
   run -7 "$railhead" gate --root "$root"

@@ -84,7 +84,7 @@ is_held() { # WORD...
     }
   done
   run -5 "$railhead" plan --root "$root"
-  [[ $output == *"no reboot is made for them"* ]]
+  [[ $output == *"railhead does not reboot for them"* ]]
 }
 
 counted() { # NUMBER
@@ -345,7 +345,7 @@ damage() {
   boot
   damage
   run -5 "$railhead" kargs --root "$root"
-  [[ $output == *"the file is made again, since"*"bytes long"* ]]
+  [[ $output == *"railhead writes the file again, because"*"bytes long"* ]]
   initrd 8
   [ "$(stat -c %s "$env")" = 4096 ]
   grub-editenv "$env" list | grep -q '^railhead_try=[ab]$'
