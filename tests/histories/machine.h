@@ -88,10 +88,11 @@ uint8_t machine_trial_kernel(uint32_t file, uint8_t otherwise);
 	X(GOOD, "good", "the good args boot, or none are good")                                  \
 	X(ARMED, "armed", "`a trial is armed`; the next boot is the trial")                      \
 	X(TAKEN, "taken", "a trial runs (`railhead.trial=` on its line), or has died")           \
-	X(BACK, "back", "something failed in the trial: the next boot shows what fails without") \
+	X(BACK, "back",                                                                          \
+	  "an item failed in the trial: the next boot shows which items fail without the args")  \
 	X(AGAIN, "again", "the trial that decides is armed")                                     \
 	X(OUT, "out",                                                                            \
-	  "two boots with the good args did not come to stage early: GRUB leaves them out")      \
+	  "two boots with the good args did not reach stage early: GRUB leaves the args out")    \
 	X(DAMAGED, "damaged", "two bytes or more were changed: `railhead kargs --reset`")
 enum resting {
 #define X(name, word, text) REST_##name,
