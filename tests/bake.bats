@@ -231,7 +231,7 @@ remember() {
   # one that is none of railhead's is neither used nor overwritten
   echo mine >"$env"
   run -1 --separate-stderr bake --profile sku
-  [[ $stderr == *"railhead.env"*"remove it and bake again"* ]]
+  [[ $stderr == *"railhead.env"*"remove the file and bake again"* ]]
   [ "$(cat "$env")" = mine ]
 }
 
@@ -239,7 +239,7 @@ remember() {
   debian
   mkdir -p "$root/usr/lib/grub/x86_64-efi"
   run -0 --separate-stderr bake --profile sku
-  [[ $stderr == *"warning: GRUB for EFI"*"/boot/efi"* ]]
+  [[ $stderr == *"warning: this tree has GRUB for EFI"*"/boot/efi"* ]]
   mkdir -p "$root/boot/efi/EFI/debian"
   run -0 --separate-stderr bake --profile sku
   [ -z "$stderr" ]
@@ -271,7 +271,7 @@ P
   run -6 --separate-stderr bake --gate kubelet
   [[ $stderr == *"$(sed "s|^$root||" <<<"$conf"): left as it is"* ]]
   run -5 --separate-stderr bake --undo
-  [[ $stderr == *"/kubelet.service.d/10-railhead.conf: left as it is: it was changed"* ]]
+  [[ $stderr == *"/kubelet.service.d/10-railhead.conf: left as it is: changed since bake made the file"* ]]
   cmp "$conf" "$BATS_TEST_TMPDIR/mine"
   [ ! -e "$env" ]
   # it is named for as long as it is there
@@ -287,7 +287,7 @@ P
       pipe) rm "$conf" && mkfifo "$conf" ;;
     esac
     run -6 --separate-stderr timeout 20 "$railhead" bake --root "$root" --gate kubelet
-    [[ $stderr == *"10-railhead.conf: left as it is: bake did not make what is there"* ]]
+    [[ $stderr == *"10-railhead.conf: left as it is: bake did not make this path"* ]]
     run -0 bake --undo
     [ -e "$conf" ] || [ -L "$conf" ]
   done
@@ -329,7 +329,7 @@ P
     put "$root/usr/lib/railhead/bake.json" "$damage"
     for how in "" --undo; do
       run -1 --separate-stderr bake $how
-      [[ $stderr == *"/usr/lib/railhead/bake.json is damaged"*"remove that file"* ]]
+      [[ $stderr == *"/usr/lib/railhead/bake.json is damaged"*"remove the record"* ]]
     done
   done
 }
@@ -409,7 +409,7 @@ L
   debian
   rm "$root/etc/grub.d/05_railhead"
   run -0 --separate-stderr bake --profile sku
-  [[ $stderr == *"warning: there is GRUB and no /etc/grub.d/05_railhead"* ]]
+  [[ $stderr == *"warning: this tree has GRUB without /etc/grub.d/05_railhead"* ]]
   [ ! -e "$env" ]
 }
 
@@ -471,7 +471,7 @@ P
   for name in plain init; do
     initramfs "$root/boot/initrd.img-1" $name usr/bin/x
     run -0 --separate-stderr bake
-    [[ $stderr == *"warning: /boot/initrd.img-1 has no railhead in it"*"dracut"* ]]
+    [[ $stderr == *"warning: /boot/initrd.img-1 does not contain railhead"*"dracut"* ]]
     initramfs "$root/boot/initrd.img-1" $name usr/lib/dracut/hooks/pre-pivot/90-railhead-pre-pivot.sh
     run -0 --separate-stderr bake
     [ -z "$stderr" ]
@@ -482,7 +482,7 @@ P
   [ -z "$stderr" ]
   echo nonsense >"$root/boot/initrd.img-1"
   run -0 --separate-stderr bake
-  [[ $stderr == *"whether /boot/initrd.img-1 has railhead in it is not known"* ]]
+  [[ $stderr == *"can't tell whether /boot/initrd.img-1 contains railhead"* ]]
   rm "$root/boot/initrd.img-1"
   mkfifo "$root/boot/initrd.img-1"
   run -0 --separate-stderr timeout 20 "$railhead" bake --root "$root"
@@ -496,7 +496,7 @@ P
   initramfs "$root/boot/initrd.img-1" init usr/bin/x
   run -5 --separate-stderr bake --profile sku --strict --gate kubelet
   [[ $output == *"10-railhead.conf"* ]]
-  [[ $stderr == *"has no railhead in it"*"--strict: 1 warning; add the missing parts"* ]]
+  [[ $stderr == *"does not contain railhead"*"--strict: 1 warning; add the missing parts"* ]]
   run -5 bake --profile sku --strict --json
   run -0 bake --profile sku
   run -2 bake --undo --strict

@@ -60,7 +60,7 @@ held_back() { # WORD...
   [ ! -e "$env" ] || grub-editenv "$env" list | grep -qx railhead_try=-
   run -9 "$railhead" kargs --root "$root"
   [[ $output == *"counted: "*"transparent_hugepage=never"* ]]
-  for word in "$@" "The first boot that nothing else counts tries them by itself"; do
+  for word in "$@" "The first boot that no other program counts tries them"; do
     [[ $output == *"$word"* ]]
   done
   run -7 "$railhead" gate --root "$root"
@@ -81,7 +81,7 @@ tries_by_itself() {
   cp "$block" "$BATS_TEST_TMPDIR/before"
   inode=$(stat -c %i "$block")
   run -5 "$railhead" kargs --root "$root"
-  [[ $output == *"gets the attempt of slot A (A_TRY=1 in /boot/grub/grubenv) back"* ]]
+  [[ $output == *"first gives back the attempt of slot A (A_TRY=1 in /boot/grub/grubenv)"* ]]
   cmp "$block" "$BATS_TEST_TMPDIR/before"
   boot_unit 8
   [[ $output == *rebooting* ]]
@@ -177,7 +177,7 @@ pwrite64 railhead.env" ]
   rauc
   grubenv A_TRY=1 B_TRY=1
   cmdline rauc.slot=B
-  held_back "RAUC has no slot to boot but B, should a trial fail"
+  held_back "if a trial fails, RAUC has no slot to boot other than B"
   grubenv A_TRY=0 B_TRY=0
   cmdline rauc.slot=A
   tries_by_itself
@@ -283,7 +283,7 @@ pwrite64 railhead.env" ]
   grubenv x=1
   RAILHEAD_INITRAMFS=1 run -9 strace -f -o /dev/null -P "$block" -e trace=read -e inject=read:error=EIO \
     "$railhead" apply --stage initrd --root "$root"
-  [[ $output == *"is not known: /boot/grub/grubenv can't be read"* ]]
+  [[ $output == *"boot counter is active: /boot/grub/grubenv can't be read"* ]]
 }
 
 @test "reboot: false, and by hand: neither is a trial armed while a counter is" {

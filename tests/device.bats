@@ -131,7 +131,7 @@ is_lapsed() { # WORDS...
   ready_node </dev/null
   mlx5 unbind "${PFS[2]}"
   run -7 device "${PFS[2]}"
-  is_lapsed "(work is not admitted): ${PFS[2]}: it has no driver; the profile is applied to the device when"
+  is_lapsed "(work is not admitted): ${PFS[2]}: it has no driver; railhead applies the profile to the device when"
   [ ! -e "$run_dir/vf-0000:4e:00.1" ] # the others of its VFs that go start nothing
   [ -e "$run_dir/vf-0000:18:00.1" ]
   sim_writes | grep -v unbind | diff /dev/null -
@@ -200,7 +200,7 @@ is_lapsed() { # WORDS...
   mlx5 unbind "${PFS[0]}"
   mlx5 bind "${PFS[0]}"
   run -7 timeout 30 "$railhead" apply --root "$root" --device "${PFS[0]}"
-  is_lapsed "${PFS[0]}: " "its driver has not made its netdev or RDMA device"
+  is_lapsed "${PFS[0]}: " "the driver has not made the netdev or RDMA device"
 }
 
 @test "what can't be applied again is the reason, until it can" {
@@ -262,7 +262,7 @@ is_lapsed() { # WORDS...
   : >"$sim/log"
   run -7 device "${PFS[7]}"
   [ -z "$(sim_writes)" ]
-  is_lapsed "${PFS[7]}: " "it came back too often in ten minutes" "railhead gate"
+  is_lapsed "${PFS[7]}: " "the device came back too often in ten minutes" "railhead gate"
   [ ! -e "$run_dir/device-${PFS[7]}" ] # udev starts nothing for it any more
   run -7 device "${PFS[6]}"
   is_lapsed "${PFS[7]}: "

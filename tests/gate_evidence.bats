@@ -253,7 +253,7 @@ reusing() { # LINES
   reusing '    errors: {run: pcie_errors, on: nics, corrected: 5, on_fail: warn}'
   load_puts "$link/aer_dev_correctable" "BadTLP 40"
   gate 0 --again
-  in_record '.verdict == "ready" and (.reasons | length == 1) and (.reasons[0] | contains("so since the load of the benchmarks (memory)"))'
+  in_record '.verdict == "ready" and (.reasons | length == 1) and (.reasons[0] | contains("failed under the load of the benchmarks (memory)"))'
   [ ! -e "$root/run/railhead/pass.json" ]
   # before the load that was so, too: the next boot finds it by itself
   gate 0 --again

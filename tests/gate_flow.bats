@@ -524,7 +524,7 @@ E2
     measures 2
     in_record "$(printf '.numbers.again_because == "%s"' "$why")"
   done <<'E2'
-.measurements[1].id = "gate/memory/node7"|gate/memory/node7: there is no such target now
+.measurements[1].id = "gate/memory/node7"|gate/memory/node7: this target no longer exists
 del(.measurements[1])|gate/memory/node1: was not measured before
 E2
 }

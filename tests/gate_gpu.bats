@@ -244,7 +244,7 @@ with_errors_under_load() { # FILE
   gate_ends 7 blocked --again
   jq -e --arg a "$a" '(.reasons | length == 1) and (.reasons[0]
     | startswith("gate/errors/\($a): found '"'3'"'") and contains("DLP 3")
-      and endswith("so since the load of the benchmarks (copy, peer): the item held before them"))
+      and endswith("failed under the load of the benchmarks (copy, peer), and held before"))
     and .faults[0].code == "RH-PCI-ERRORS"' "$gate_out"
   # by now that is so before them
   gate_ends 7 blocked --again

@@ -189,9 +189,9 @@ boots_with() { # GB/S...
   mkdir -p "${store%/*}"
   echo '{"schema": 2, "boots": {}}' >"$store"
   history 1
-  [[ $output == *"schema 2; this railhead reads 1 and leaves the file alone: upgrade railhead, or remove the file"* ]]
+  [[ $output == *"schema 2; this railhead reads version 1 and does not change the file: upgrade railhead, or remove the file"* ]]
   gate 0 2e9
-  [[ $output == *"schema 2; this railhead reads 1"* ]]
+  [[ $output == *"schema 2; this railhead reads version 1"* ]]
   [ "$(cat "$store")" = '{"schema": 2, "boots": {}}' ]
 }
 

@@ -65,7 +65,7 @@ plan() { # [ARGUMENT...]
 @test "keep: a node without cores to isolate, and CPUs of which the kernel tells too little, are named" {
   isolate '{keep: 2 per node}'
   run -3 "$railhead" plan --root "$root"
-  [[ $output == *"isolate_cpus.keep: NUMA node 0 has 2 cores (CPUs 0-1,4-5), and to keep 2 leaves none to isolate; keep fewer"* ]]
+  [[ $output == *"isolate_cpus.keep: NUMA node 0 has 2 cores (CPUs 0-1,4-5), and keeping 2 of them leaves none to isolate; keep fewer"* ]]
   isolate '{keep: 1 per node}'
   rm "$root/sys/devices/system/cpu/cpu3/topology/thread_siblings_list"
   rm "$root/sys/devices/system/cpu/cpu7/topology/thread_siblings_list"

@@ -166,7 +166,7 @@ time.sleep(60)' "$root/run/railhead/lock" "$BATS_TEST_TMPDIR/held" >/dev/null 3>
   printf '\6\0\0\0s y s t e m d - s t u b ' | tr ' ' '\0' \
     >"$root/sys/firmware/efi/efivars/StubInfo-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"
   run -9 "$railhead" kargs --root "$root"
-  [[ $output == *"(systemd-stub), and holds its command line itself: build the image again"*"kargs --format=line"* ]]
+  [[ $output == *"a unified kernel image, which contains the command line, booted this machine ("*"): build the image again"*"kargs --format=line"* ]]
   [[ $output == *"Wanted: $wanted"* ]]
   grep -qxE 'file +\(none\)' <<<"$output"
   run -9 "$railhead" kargs --json --root "$root"

@@ -165,7 +165,7 @@ E
 @test "kargs --format=grubby: lists of the image are named, what counts each by itself is refused" {
   p=$(other lists 'kernel_args: {set: [intel_iommu=sm_on, pci=noats, quiet, mitigations=off]}')
   run -0 --separate-stderr format grubby "$p"
-  [ "${lines[1]}" = "# What the image has of these goes: intel_iommu=, pci=" ]
+  [ "${lines[1]}" = "# grubby removes the image's own values of: intel_iommu=, pci=" ]
   [ "${lines[2]}" = "grubby --update-kernel=ALL --args='intel_iommu=sm_on pci=noats quiet mitigations=off'" ]
   for arg in console=ttyS0 rd.lvm.lv=vg/root "acpi_osi=!*"; do
     p=$(other each "kernel_args: {set: [quiet, \"$arg\"]}")

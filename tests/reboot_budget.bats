@@ -84,7 +84,7 @@ is_held() { # WORD...
     }
   done
   run -5 "$railhead" plan --root "$root"
-  [[ $output == *"no reboot is made for them"* ]]
+  [[ $output == *"railhead does not reboot for them"* ]]
 }
 
 counted() { # NUMBER
@@ -242,7 +242,7 @@ spend() { # REBOOTS; the file of arguments is lost before each boot
   boot
   initrd 1
   [[ $output != *rebooting* ]]
-  [[ $output == *"reboot: railhead can't count its reboots (directory /etc is read-only; this machine has no EFI variables), and so makes none: make /etc/railhead/reboots writable, or reboot the node yourself"* ]]
+  [[ $output == *"reboot: railhead can't count its reboots (directory /etc is read-only; this machine has no EFI variables), and so does not reboot: make /etc/railhead/reboots writable, or reboot the node yourself"* ]]
   # the trial is armed, and any reboot brings it
   grub-editenv "$env" list | grep -q '^railhead_try=[ab]$'
 }
@@ -283,7 +283,7 @@ spend() { # REBOOTS; the file of arguments is lost before each boot
     rm -f "$env"
     printf '%s' "$text" >"$count"
     initrd 9
-    is_held "how many reboots railhead has made before is not known (" /etc/railhead/reboots \
+    is_held "railhead can't tell how many reboots it has made before (" /etc/railhead/reboots \
       "the next boot may reboot"
     run -7 "$railhead" gate --root "$root"
     jq -e '[.faults[].code] == ["RH-BOOT-LOOP"]' "$record"
@@ -345,7 +345,7 @@ damage() {
   boot
   damage
   run -5 "$railhead" kargs --root "$root"
-  [[ $output == *"the file is made again, since"*"bytes long"* ]]
+  [[ $output == *"railhead writes the file again, because"*"bytes long"* ]]
   initrd 8
   [ "$(stat -c %s "$env")" = 4096 ]
   grub-editenv "$env" list | grep -q '^railhead_try=[ab]$'

@@ -43,7 +43,7 @@ recheck() { # STATUS VERDICT
   ready
   put "$root/proc/sys/vm/swappiness" 60
   recheck 7 lapsed
-  [[ $output == *"verdict: lapsed"*"sysctl/vm.swappiness: found '60', expected '10'; so since the node was judged: another program set it"* ]]
+  [[ $output == *"verdict: lapsed"*"sysctl/vm.swappiness: found '60', expected '10'; changed since the verdict: another program set it"* ]]
   [ "$(cat "$root/proc/sys/vm/swappiness")" = 60 ]
   jq -e '.faults[0].code == "RH-KERNEL-SYSCTL-DIFFERS"' "$root/run/railhead/status.json"
   # the same once more is no news

@@ -133,7 +133,7 @@ T
   [[ $output == *"same        devices/s/expect "*"'0'"* ]]
   sku <<<'devices: {s: {pci: "15b3:1021", expect: 0}}'
   on plan
-  [[ ${lines[0]} == *"s: 2 functions, none expected; "*"another SKU"* ]]
+  [[ ${lines[0]} == *"s: 2 functions, none expected: "*"another SKU"* ]]
 }
 
 @test "a set that may be absent is listed as unsupported when it is, and nothing is blocked" {

@@ -685,7 +685,7 @@ at /sys/bus/pci/devices/0000:cc:00.0/sriov_numvfs write hang
 S
   run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
   for i in 4 6; do
-    [[ $(said_of "sriov/${PFS[i]}/numvfs: failed: ") == *"has not returned from the kernel"*"it is in sim_wait_for_firmware"* ]]
+    [[ $(said_of "sriov/${PFS[i]}/numvfs: failed: ") == *"has not returned from the kernel"*"the worker is in sim_wait_for_firmware"* ]]
     [ "$(cat "$(pf $i)/sriov_drivers_autoprobe")" = 1 ]
   done
   [[ $output != *"lock for VF creation"* ]]
@@ -694,7 +694,7 @@ S
   # the next run ends too, and does not wait for ever behind what still hangs
   run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
   [ "$(failures_of numvfs)" = 2 ]
-  [[ $(said_of "sriov/${PFS[4]}/numvfs: failed: ") == *"which is held outside this run"*"a write that has hung since an earlier run"* ]]
+  [[ $(said_of "sriov/${PFS[4]}/numvfs: failed: ") == *"another program, a hotplug event or a hung write of an earlier run holds"* ]]
 }
 
 @test "a PF that hangs below the global lock: the holder is named, and those behind it" {
@@ -704,13 +704,13 @@ S
   run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
   holder=$(sim_events sriov 2 | awk '{ print $2 }')
   said=$(said_of "sriov/$holder/numvfs: failed: ")
-  [[ $said == *"has not returned from the kernel"*"it is in sim_wait_for_firmware"* ]]
-  [[ $said == *"it holds the kernel's lock for VF creation, and "*" wait behind it"* ]]
+  [[ $said == *"has not returned from the kernel"*"the worker is in sim_wait_for_firmware"* ]]
+  [[ $said == *"the worker holds the kernel's lock for VF creation, and "*" wait behind it"* ]]
   for pf in "${PFS[@]}"; do
     [ "$(cat "$root/sys/bus/pci/devices/$pf/sriov_drivers_autoprobe")" = 1 ]
     [ "$pf" != "$holder" ] || continue
     [[ $said == *"$pf"* ]]
-    [[ $(said_of "sriov/$pf/numvfs: failed: ") == *"it waits behind $holder, which holds the kernel's lock for VF creation" ]]
+    [[ $(said_of "sriov/$pf/numvfs: failed: ") == *"the worker waits behind $holder, which holds the kernel's lock for VF creation" ]]
   done
   run -7 "$railhead" status --root "$root"
   [ "$(grep -cE '^(verdict|and): +.*sriov/' <<<"$output")" = 8 ] # one for each PF, none for each VF

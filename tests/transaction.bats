@@ -139,7 +139,7 @@ look_at_it() {
   kill_while_it_measures look_at_it
   kill_while_it_measures look_at_it # the second after the first, as its unit begins it
   run -7 "$railhead" status --root "$root"
-  [[ $output == *"verdict: waiting (work is not admitted): the gate that began "*" s after boot was killed, or failed, before its verdict; see \`journalctl -u railhead-gate\`, and run \`railhead gate\`"* ]]
+  [[ $output == *"verdict: waiting (work is not admitted): the gate that began "*" s after boot was killed or failed before its verdict; see \`journalctl -u railhead-gate\`, and run \`railhead gate\`"* ]]
   "$railhead" apply --root "$root"
   run -7 "$railhead" status --root "$root"
   [[ $output == *"was killed"* ]]

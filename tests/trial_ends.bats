@@ -64,7 +64,7 @@ told() { # FILTER VALUE
     trial_begins
     ended stop
     [[ $output == *"an orderly shutdown or reboot before the verdict"* ]]
-    arms_again "trial 1 of 2 again, since the last one was shut down or rebooted in order"
+    arms_again "trial 1 of 2 again, because the last trial was shut down or rebooted in order"
   done
   ends ssU
   story 'tried +new=1' 'trial 1 +an orderly shutdown or reboot before the verdict; not counted' \
@@ -191,7 +191,7 @@ told() { # FILTER VALUE
   ends A
   ended stop # the operator reboots
   ends A
-  arms_again "trial 1 of 2 again, since railhead was told to leave the boot"
+  arms_again "trial 1 of 2 again, because railhead was told to leave the boot"
   # The recovery entry, which has no variable: GRUB took the trial before its menu was there.
   boot
   put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro single"
@@ -317,19 +317,19 @@ left_out() {
   wants old=1
   left_out
   run -8 initrd
-  [[ $output == *"GRUB left the earlier ones out of this boot"* ]]
+  [[ $output == *"GRUB left the earlier arguments out of this boot"* ]]
   ends oU
   story 'tried +old=1' \
-    'trial 1 +none: it stands for two boots in a row, with them as good ones, that did not come to stage early' \
+    'trial 1 +stands for two boots in a row, with these arguments already good, that did not reach stage early' \
     'trial 2 +the next boot' 'what next +the next boot tries them: trial 2 of 2; .*'
   told '[.boots[] | [.end, .counts]]' '[["left-out",true],[null,null]]'
   trial_begins
   boot
   run -9 initrd
-  [[ $output == *"REJECTED (+old=1): 2 trial boots"*": one ended without a trace (reset, power cut), one stands for two boots with them as good ones that did not come to stage early; none of railhead's are in force."* ]]
+  [[ $output == *"REJECTED (+old=1): 2 trial boots"*": one ended without a trace (reset, power cut), one stands for two boots, with the arguments already good, that did not reach stage early; no arguments of railhead's are in force."* ]]
   gate 7
   ends ou
-  fault RH-BOOT-ARGS-REJECTED "one stands for two boots with them as good ones"
+  fault RH-BOOT-ARGS-REJECTED "one stands for two boots, with the arguments already good"
   # Two power cuts look the same: the trial is kept.
   run -8 "$railhead" apply --retry --root "$root"
   trial_begins
@@ -340,7 +340,7 @@ left_out() {
   trial_begins
   gate 0
   is_in_force old=1
-  story 'kept +old=1' 'trial 1 +none: .*' 'what next +each boot has them'
+  story 'kept +old=1' 'trial 1 +stands for two boots in a row.*' 'what next +each boot has them'
 }
 
 # --- the units ---------------------------------------------------------------------------------------

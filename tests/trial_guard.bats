@@ -81,14 +81,14 @@ said() { cat "$fake/dev/kmsg"; }
   run -0 "$script" arm
   [ "$(cat "$fake/dev/watchdog0")" = untouched ]
   [ ! -e "$fake/run/trial-watchdog" ]
-  [[ $(said) == *"watchdog0 is not armed"*"can't be set to 610 s"* ]]
+  [[ $(said) == *"watchdog0 is not armed"*"can't set its time to 610 s"* ]]
 }
 
 @test "guard: nowayout, or a kernel that does not say, is not armed; the next one is" {
   watchdog 0 inactive 1 2046
   run -0 "$script" arm
   [ "$(cat "$fake/dev/watchdog0")" = untouched ]
-  [[ $(said) == *"could not be stopped again (nowayout)"* ]]
+  [[ $(said) == *"could not stop it again (nowayout)"* ]]
   rm "$fake/sys/class/watchdog/watchdog0/nowayout"
   run -0 "$script" arm
   [ "$(cat "$fake/dev/watchdog0")" = untouched ]
@@ -103,7 +103,7 @@ said() { cat "$fake/dev/kmsg"; }
   run -0 "$script" arm
   [ "$(cat "$fake/dev/watchdog0")" = untouched ]
   [ "$(cat "$fake/dev/watchdog1")" = untouched ]
-  [[ $(said) == *"watchdog0 has an owner"* ]]
+  [[ $(said) == *"another program uses the watchdog watchdog0"* ]]
   run -0 "$script" disarm
   [ "$(cat "$fake/dev/watchdog0")" = untouched ]
 }

@@ -17,7 +17,7 @@ boot_back() {
   boot
   has old=1
   run -9 initrd
-  [[ $output == *"its verdict shows what fails without them"* ]]
+  [[ $output == *"its verdict shows which items fail without the new ones"* ]]
 }
 
 @test "an item that held before fails in the trial: one boot back shows it, the args are refused, and named" {
@@ -60,7 +60,7 @@ boot_back() {
   put "$width" 8
   { printf '# GRUB Environment Block\nboot_counter=2\nboot_success=0\n' && head -c 900 /dev/zero | tr '\0' '#'; } >"$root/boot/grub/grubenv"
   gate 7
-  [[ $output == *"no reboot into other kernel arguments now: "*greenboot* ]]
+  [[ $output == *"railhead does not reboot for other kernel arguments now: "*greenboot* ]]
   [[ $output != *"a reboot is due"* ]]
   in_env railhead_result=l
   in_env railhead_try=-
@@ -72,7 +72,7 @@ boot_back() {
   put "$width" 8
   put "$root/etc/railhead/reboots" "reboots=5 boot=x"
   gate 7
-  [[ $output == *"no reboot into other kernel arguments now: railhead has made 5 reboots with no verdict in between"* ]]
+  [[ $output == *"railhead does not reboot for other kernel arguments now: railhead has made 5 reboots with no verdict in between"* ]]
   [[ $output != *"a reboot is due"* ]]
   in_env railhead_result=l
   grep -q '^reboots=5 ' "$root/etc/railhead/reboots"
@@ -86,7 +86,7 @@ boot_back() {
   boot_back
   gate 7
   [[ $output == *"a reboot is due"* ]]
-  fault RH-BOOT-ARGS-DIFFER "fail without them, too"
+  fault RH-BOOT-ARGS-DIFFER "also fail without the new arguments"
   in_env 'railhead_try=[ab]'
   in_env railhead_result=s
   boot
@@ -116,7 +116,7 @@ boot_back() {
   [[ $output == *"a reboot is due"*"reboot: false"* ]]
   fault RH-BOOT-ARGS-UNFIT "gate/width/$PF0/width failed in their trial and held before; the next boot has"
   gate 7 --again
-  fault RH-BOOT-ARGS-UNFIT "the next boot has the earlier ones"
+  fault RH-BOOT-ARGS-UNFIT "the next boot has the earlier arguments"
   put "$width" 16
   gate 7 --again
   boot
@@ -181,7 +181,7 @@ boot_back() {
   trial
   put "$width" 8
   gate 7
-  fault RH-BOOT-ARGS-UNFIT "it is unknown which items fail without them: /var/lib/railhead"
+  fault RH-BOOT-ARGS-UNFIT "railhead can't tell which items fail without these arguments: /var/lib/railhead"
   boot
   run -9 initrd
   gate 7

@@ -55,7 +55,7 @@ says() { # TEXT...: each is part of a line
   says "sysctl.vm.swappiness: 10" "line:    /etc/railhead/profiles/sku.yaml:6:18 (the profile)" \
     "target:  /proc/sys/vm/swappiness" "also:    /usr/lib/sysctl.d/99-tuning.conf:2: vm.swappiness=60" \
     "/etc/sysctl.d/50-early.conf:1: vm.swappiness = 1" "now:     differs: found 60, expected 10" \
-    "remedy:  change /usr/lib/sysctl.d/99-tuning.conf:2, which sets it again otherwise; \`railhead apply\` sets it"
+    "remedy:  change /usr/lib/sysctl.d/99-tuning.conf:2, which otherwise sets the value again; \`railhead apply\` sets it"
   for asked in sysctl/vm.swappiness vm.swappiness /proc/sys/vm/swappiness sysctl sysctl.KEY; do
     why "$asked"
     says "99-tuning.conf:2"

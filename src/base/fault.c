@@ -11,13 +11,14 @@
 static const struct {
 	const char *name, *meaning;
 } actions[] = {
-	[ACTION_RETRY] = {"retry", "railhead looks again by itself, or is run once more"},
+	[ACTION_RETRY] = {"retry", "railhead looks again by itself, or a person runs it again"},
 	[ACTION_REBOOT] = {"reboot", "reboot the node, or reset the part"},
 	[ACTION_POWER_CYCLE] = {"power-cycle", "switch the node's power off and on"},
 	[ACTION_RESEAT] = {"reseat", "reseat or check a card, a cable or a DIMM"},
 	[ACTION_REPLACE] = {"replace", "replace a part"},
 	[ACTION_PROFILE] = {"profile", "change the profile"},
-	[ACTION_SITE] = {"site", "change the image, the BIOS, the fabric or what else runs there"},
+	[ACTION_SITE] = {"site",
+			 "change the image, the BIOS, the fabric or other programs on the node"},
 };
 
 static const struct {
@@ -25,8 +26,8 @@ static const struct {
 } admits[] = {
 	[ADMIT_WAIT] = {"wait", "railhead judges again by itself"},
 	[ADMIT_SETTING] = {"setting", "for work that does not depend on the setting"},
-	[ADMIT_SPEED] = {"speed", "for work of this node alone that can do with less speed"},
-	[ADMIT_PART] = {"part", "for work that does without the part"},
+	[ADMIT_SPEED] = {"speed", "for work on this node alone that needs less speed"},
+	[ADMIT_PART] = {"part", "for work that does not use the part"},
 	[ADMIT_CHECKED] = {"checked", "after a person has checked what railhead could not"},
 	[ADMIT_NEVER] = {"never", "work can lose or damage data, or hang"},
 };
@@ -48,12 +49,13 @@ static const struct fault_row rows[] = {
 	  "profile of this SKU, or correct its match."),
 	F(PROFILE_TWO, "RH-PROFILE-TWO", PROFILE, CHECKED, "railhead match --explain",
 	  "Two or more profiles match the node.",
-	  "Narrow the match of one, or pin one by railhead.profile=NAME on the kernel command "
+	  "Narrow the match of one profile, or pin one by railhead.profile=NAME on the kernel "
+	  "command "
 	  "line."),
 	F(PROFILE_INVALID, "RH-PROFILE-INVALID", PROFILE, CHECKED, "railhead check",
 	  "The profile has errors.", "`railhead check` lists all errors, each with its line."),
 	F(PROFILE_UNKNOWN, "RH-PROFILE-UNKNOWN", PROFILE, CHECKED, "railhead show",
-	  "The profile that was named, by railhead.profile= or --profile, cannot be used.",
+	  "railhead cannot use the profile that railhead.profile= or --profile names.",
 	  "`railhead show` lists the profiles of the node; an abstract profile is a base for "
 	  "others."),
 	F(PROFILE_CHANGED, "RH-PROFILE-CHANGED", REBOOT, CHECKED, "railhead status --all",
@@ -61,15 +63,14 @@ static const struct fault_row rows[] = {
 	  "Reboot, or act on the new profile in this boot: run `railhead apply` and `railhead "
 	  "gate` by hand."),
 	F(PROFILE_UNFIT, "RH-PROFILE-UNFIT", PROFILE, CHECKED, "railhead plan",
-	  "No plan can be made of the profile on this node.",
-	  "Correct the profile; `railhead plan` says the same sentence."),
+	  "railhead cannot make a plan from the profile on this node.",
+	  "Correct the profile; `railhead plan` prints the same error."),
 	F(PROFILE_CONFLICT, "RH-PROFILE-CONFLICT", PROFILE, SETTING, "railhead plan",
 	  "Two sections of the profile require different values of one file, so that railhead sets "
 	  "neither.",
 	  "Remove one of the two lines that the reason names."),
 	F(PROFILE_CHECKS_NOTHING, "RH-PROFILE-CHECKS-NOTHING", PROFILE, CHECKED,
-	  "railhead match --explain",
-	  "A check of the gate finds nothing on this node that it could check.",
+	  "railhead match --explain", "A check of the gate has no device to check on this node.",
 	  "Correct the check's set, or remove the check."),
 
 	F(BOOT_OFF, "RH-BOOT-OFF", SITE, CHECKED, "cat /proc/cmdline",
@@ -91,13 +92,13 @@ static const struct fault_row rows[] = {
 	  "arguments before.",
 	  "Correct kernel_args, or run `railhead apply --retry` after the cause is mended."),
 	F(BOOT_ARGS_UNFIT, "RH-BOOT-ARGS-UNFIT", PROFILE, SETTING, "railhead kargs",
-	  "Something failed in a boot with the profile's kernel arguments that holds without them, "
+	  "An item failed in a boot with the profile's kernel arguments that holds without them, "
 	  "and the boot loader goes back to the arguments before.",
 	  "Correct kernel_args, or mend what the reason names and run `railhead apply --retry`."),
 	F(BOOT_ARGS_LOST, "RH-BOOT-ARGS-LOST", SITE, SETTING, "railhead kargs",
 	  "The boot loader was given the profile's kernel arguments, and this boot lacks one or "
 	  "more of them.",
-	  "See that the menu entry has $railhead_kargs (the snippet of the package, "
+	  "Check that the menu entry has $railhead_kargs (the snippet of the package, "
 	  "grub-mkconfig), and that no later argument overrides one of them."),
 	F(BOOT_ARGS_CONFLICT, "RH-BOOT-ARGS-CONFLICT", SITE, SETTING, "railhead kargs",
 	  "A kernel argument of the profile contradicts one of the image, or both together make "
@@ -113,7 +114,7 @@ static const struct fault_row rows[] = {
 	  "loader, or a failed boot would have no way back.",
 	  "Write the arguments into the image: `railhead kargs --format line` prints them."),
 	F(BOOT_ENTRIES, "RH-BOOT-ENTRIES", SITE, SETTING, "railhead verify",
-	  "A menu entry of the boot loader does not take railhead's arguments: the next boot may "
+	  "A menu entry of the boot loader does not pass railhead's arguments: the next boot may "
 	  "lack them.",
 	  "Write the boot loader's menu again (grub-mkconfig, grubby)."),
 	F(BOOT_COUNTED, "RH-BOOT-COUNTED", RETRY, WAIT, "railhead kargs",
@@ -123,10 +124,11 @@ static const struct fault_row rows[] = {
 	  "Let the updater confirm this boot before anything reboots the node: railhead tries the "
 	  "kernel arguments in the first boot that nothing else counts."),
 	F(BOOT_LOOP, "RH-BOOT-LOOP", SITE, SETTING, "last -x reboot",
-	  "railhead has rebooted the node for kernel arguments time and again with no verdict in "
-	  "between, or cannot tell how often: it makes no more reboots.",
-	  "Find what takes back what railhead writes (a disk or an EFI system partition that is "
-	  "restored, arguments that are others in each boot), then run `railhead apply --retry` or "
+	  "railhead has rebooted the node for kernel arguments again and again without a verdict, "
+	  "or cannot tell how often: it does not reboot again.",
+	  "Find the program that undoes railhead's writes (a disk or an EFI system partition that "
+	  "is restored), or the arguments that differ from boot to boot, then run `railhead apply "
+	  "--retry` or "
 	  "`railhead kargs --reset`."),
 	F(BOOT_TRIAL_OPEN, "RH-BOOT-TRIAL-OPEN", SITE, SETTING, "findmnt /boot",
 	  "The outcome of a trial of kernel arguments could not be recorded, so that the next boot "
@@ -146,11 +148,11 @@ static const struct fault_row rows[] = {
 	  APPLY " If the module is required alone, name it in modules.load."),
 	F(KERNEL_MODULE_FAILED, "RH-KERNEL-MODULE-FAILED", SITE, SETTING,
 	  "journalctl -k -b -g MODULE", "A kernel module of the profile could not be loaded.",
-	  "Install the module for the running kernel; the kernel log says why one that is there "
-	  "was rejected."),
+	  "Install the module for the running kernel; the kernel log says why it rejected an "
+	  "installed module."),
 	F(KERNEL_MODULE_OPTION, "RH-KERNEL-MODULE-OPTION", SITE, SETTING,
 	  "grep -r . /sys/module/MODULE/parameters",
-	  "A kernel module runs with another value of an option.",
+	  "An option of a kernel module differs from the profile.",
 	  "Put railhead into the initramfs (dracut --force, update-initramfs -u), and reboot."),
 	F(KERNEL_MODULE_UNWANTED, "RH-KERNEL-MODULE-UNWANTED", SITE, SETTING, "lsmod",
 	  "A module of the profile's blacklist is loaded, or built into the kernel.",
@@ -161,26 +163,26 @@ static const struct fault_row rows[] = {
 	  "A driver is not of the version that the profile requires.",
 	  "Install that driver in the image."),
 	F(KERNEL_SYSCTL_DIFFERS, "RH-KERNEL-SYSCTL-DIFFERS", RETRY, SETTING, "railhead why KEY",
-	  "A sysctl has another value than the profile's.", CONTENDED),
+	  "A sysctl differs from the profile.", CONTENDED),
 	F(KERNEL_SYSCTL_FAILED, "RH-KERNEL-SYSCTL-FAILED", PROFILE, SETTING, "sysctl KEY",
 	  "A sysctl of the profile could not be set.", SEE_REASON " Correct the profile."),
 	F(KERNEL_SYSFS_DIFFERS, "RH-KERNEL-SYSFS-DIFFERS", RETRY, SETTING, "railhead why PATH",
-	  "A file of sysfs has another value than the profile's.", CONTENDED),
+	  "A file of sysfs differs from the profile.", CONTENDED),
 	F(KERNEL_SYSFS_FAILED, "RH-KERNEL-SYSFS-FAILED", PROFILE, SETTING, "cat PATH",
 	  "A value of section sysfs could not be set.", SEE_REASON " Correct the profile."),
 
 	F(CPU_SOCKETS, "RH-CPU-SOCKETS", RESEAT, PART, "lscpu",
-	  "The node has another number of CPU sockets than the profile expects.",
+	  "The number of CPU sockets differs from the profile.",
 	  "Look for a CPU that is missing or disabled in the BMC's inventory."),
 	F(CPU_COUNT, "RH-CPU-COUNT", SITE, PART, "lscpu -e",
-	  "The node has another number of CPUs than the profile expects.",
+	  "The number of CPUs differs from the profile.",
 	  "Compare SMT and the number of cores in the BIOS with a good node."),
 	F(CPU_VENDOR, "RH-CPU-VENDOR", PROFILE, CHECKED, "lscpu",
-	  "The CPU is of another vendor than the profile expects.",
+	  "The vendor of the CPU differs from the profile.",
 	  "This is another SKU: correct the match of the profile."),
 	F(CPU_IRQ_DIFFERS, "RH-CPU-IRQ-DIFFERS", RETRY, SETTING,
 	  "grep . /proc/irq/*/smp_affinity_list",
-	  "Interrupts of a device go to other CPUs than the profile says.",
+	  "The CPUs of a device's interrupts differ from the profile.",
 	  APPLY " irqbalance may have moved them: the package's policy script keeps it off them."),
 	F(CPU_IRQ_FAILED, "RH-CPU-IRQ-FAILED", PROFILE, SETTING,
 	  "grep . /proc/irq/*/smp_affinity_list", "Interrupts of a device could not be moved.",
@@ -190,16 +192,15 @@ static const struct fault_row rows[] = {
 	  "A CPU that is kept for work was interrupted for too long.",
 	  SLOW_HERE " Compare the BIOS (SMIs, C-states) with a good node."),
 	F(CPU_ISOLATION, "RH-CPU-ISOLATION", SITE, SETTING, "cat /sys/devices/system/cpu/isolated",
-	  "The kernel isolates other CPUs than the profile says.",
+	  "The CPUs that the kernel isolates differ from the profile.",
 	  "Read the lines with 'Housekeeping' in the kernel log, and look for a program that "
 	  "changes the masks."),
 	F(CPU_ISOLATION_CONFLICT, "RH-CPU-ISOLATION-CONFLICT", SITE, SETTING,
 	  "cat /sys/devices/system/cpu/isolated",
-	  "A file of kubelet, systemd or tuned says otherwise of the CPUs that the profile "
-	  "isolates.",
+	  "A file of kubelet, systemd or tuned contradicts the profile on the isolated CPUs.",
 	  "The reason names both files: make the two agree."),
 	F(CPU_SETTING_DIFFERS, "RH-CPU-SETTING-DIFFERS", RETRY, SETTING, "railhead verify",
-	  "A setting of the CPUs has another value than the profile's.", CONTENDED),
+	  "A setting of the CPUs differs from the profile.", CONTENDED),
 	F(CPU_SETTING_FAILED, "RH-CPU-SETTING-FAILED", PROFILE, SETTING, "railhead verify",
 	  "A value of section cpu could not be set.", SEE_REASON " Correct the profile."),
 	F(CPU_THROTTLED, "RH-CPU-THROTTLED", SITE, SPEED,
@@ -208,34 +209,34 @@ static const struct fault_row rows[] = {
 	  "Check fans, air flow, heat sinks and the BMC's log."),
 
 	F(MEMORY_SETTING_DIFFERS, "RH-MEMORY-SETTING-DIFFERS", RETRY, SETTING, "railhead verify",
-	  "A setting of the memory management has another value than the profile's.", CONTENDED),
+	  "A setting of the memory management differs from the profile.", CONTENDED),
 	F(MEMORY_SETTING_FAILED, "RH-MEMORY-SETTING-FAILED", PROFILE, SETTING, "railhead verify",
 	  "A value of section memory could not be set.", SEE_REASON " Correct the profile."),
 	F(MEMORY_AMOUNT, "RH-MEMORY-AMOUNT", RESEAT, PART, "dmidecode -t memory",
-	  "The node has another amount of memory than the profile expects.",
+	  "The amount of memory differs from the profile.",
 	  "Look for a DIMM that is missing or disabled: `dmidecode -t memory` and the BMC's log."),
 	F(MEMORY_NODES, "RH-MEMORY-NODES", SITE, SETTING, "lscpu",
-	  "The node has another number of NUMA nodes than the profile expects.",
+	  "The number of NUMA nodes differs from the profile.",
 	  "Correct the BIOS option (NPS, SNC, interleaving)."),
 	F(MEMORY_PAGES_DIFFER, "RH-MEMORY-PAGES-DIFFER", RETRY, SETTING,
 	  "grep . /sys/devices/system/node/node*/hugepages/*/nr_hugepages",
-	  "A NUMA node has another number of huge pages than the profile says.", APPLY),
+	  "The number of huge pages of a NUMA node differs from the profile.", APPLY),
 	F(MEMORY_PAGES_SHORT, "RH-MEMORY-PAGES-SHORT", PROFILE, SETTING,
 	  "journalctl -k -b -g HugeTLB",
-	  "A NUMA node came out of the boot with another number of huge pages than the profile "
-	  "says.",
+	  "The number of huge pages that a NUMA node got from the kernel arguments differs from "
+	  "the profile.",
 	  "Require fewer pages, or fit more memory on that node; the kernel log (HugeTLB) says how "
 	  "many it found."),
 	F(MEMORY_KUBELET_STATE, "RH-MEMORY-KUBELET-STATE", SITE, SETTING,
 	  "cat /var/lib/kubelet/memory_manager_state",
-	  "The state of the kubelet's memory manager has other huge pages than the profile makes: "
+	  "The huge pages in the state of the kubelet's memory manager differ from the profile: "
 	  "the kubelet will not start.",
 	  "Drain the node, stop the kubelet and remove /var/lib/kubelet/memory_manager_state."),
 	F(MEMORY_PAGES_FAILED, "RH-MEMORY-PAGES-FAILED", PROFILE, SETTING,
 	  "grep . /sys/devices/system/node/node*/hugepages/*/free_hugepages",
 	  "Huge pages could not be made.",
-	  SEE_REASON " After `railhead apply` by hand, reboot: early in the boot memory is whole. "
-		     "Else require fewer pages."),
+	  SEE_REASON " After `railhead apply` by hand, reboot: early in the boot, memory is not "
+		     "fragmented. Otherwise require fewer pages."),
 	F(MEMORY_BANDWIDTH, "RH-MEMORY-BANDWIDTH", RESEAT, SPEED, "dmidecode -t memory",
 	  "Memory of a NUMA node is slower than required.",
 	  SLOW_HERE " Look for a DIMM or channel that is missing, and for a lower memory clock."),
@@ -287,13 +288,13 @@ static const struct fault_row rows[] = {
 	  "See whether a program reloads the driver again and again. If not, reseat the card, and "
 	  "replace it if it goes on; then run `railhead apply` and `railhead gate`."),
 	F(PCI_FIRMWARE, "RH-PCI-FIRMWARE", SITE, SETTING, "devlink dev info pci/ADDRESS",
-	  "A device has other firmware than the profile requires.",
+	  "The firmware of a device differs from the profile.",
 	  "Flash the firmware that the profile requires."),
 	F(PCI_PAIRS, "RH-PCI-PAIRS", SITE, SPEED, "railhead survey",
 	  "A NIC has no GPU of its own as near as the profile requires.",
 	  "Move cards to the slots of the SKU; `railhead survey` shows all pairs."),
 	F(PCI_ACS, "RH-PCI-ACS", PROFILE, SPEED, "lspci -vv -s ADDRESS",
-	  "The way between a NIC and its GPU is not as pairs.p2p of the profile wants.",
+	  "The PCIe path between a NIC and its GPU differs from pairs.p2p of the profile.",
 	  "Set ACS of the bridges that the reason names, by kernel_args.set as it says or in the "
 	  "BIOS; docs/p2p.md explains the choice."),
 	F(PCI_LINK_WIDTH, "RH-PCI-LINK-WIDTH", RESEAT, SPEED, "lspci -vv -s ADDRESS",
@@ -328,10 +329,10 @@ static const struct fault_row rows[] = {
 	  "the bridges above."),
 	F(PCI_IOMMU_TYPE, "RH-PCI-IOMMU-TYPE", PROFILE, SETTING,
 	  "cat /sys/bus/pci/devices/ADDRESS/iommu_group/type",
-	  "The IOMMU domain of a device is of another type than required.",
+	  "The type of a device's IOMMU domain differs from the profile.",
 	  "Correct kernel_args.iommu of the profile."),
 	F(PCI_SETTING_DIFFERS, "RH-PCI-SETTING-DIFFERS", RETRY, SETTING, "lspci -vv -s ADDRESS",
-	  "A setting of section pcie has another value.", CONTENDED),
+	  "A setting of section pcie differs from the profile.", CONTENDED),
 	F(PCI_SETTING_FAILED, "RH-PCI-SETTING-FAILED", PROFILE, SETTING, "lspci -vv -s ADDRESS",
 	  "A setting of section pcie could not be set.", SEE_REASON " Correct the profile."),
 
@@ -352,15 +353,15 @@ static const struct fault_row rows[] = {
 	  "Check the cable or transceiver, and speed and FEC of the switch port."),
 	F(NIC_NETDEV, "RH-NIC-NETDEV", RETRY, PART, "lspci -k -s ADDRESS",
 	  "A function has no network device.",
-	  "See that its driver is loaded (modules.load) and bound; the kernel log says why a "
+	  "Check that its driver is loaded (modules.load) and bound; the kernel log says why a "
 	  "driver rejected it."),
 	F(NIC_SETTING_DIFFERS, "RH-NIC-SETTING-DIFFERS", RETRY, SETTING, "railhead why ADDRESS",
-	  "A setting of section link has another value.", CONTENDED),
+	  "A setting of section link differs from the profile.", CONTENDED),
 	F(NIC_SETTING_FAILED, "RH-NIC-SETTING-FAILED", PROFILE, SETTING,
 	  "journalctl -k -b -g ADDRESS", "A setting of section link could not be set.",
 	  SEE_REASON " Correct the profile, or update driver and firmware."),
 	F(NIC_QOS_DIFFERS, "RH-NIC-QOS-DIFFERS", RETRY, SETTING, "railhead why ADDRESS",
-	  "A setting of section qos has another value.",
+	  "A setting of section qos differs from the profile.",
 	  CONTENDED " lldpad and LLDP in firmware set QoS, too."),
 	F(NIC_QOS_FAILED, "RH-NIC-QOS-FAILED", PROFILE, SETTING, "journalctl -k -b -g ADDRESS",
 	  "A setting of section qos could not be set.",
@@ -368,10 +369,10 @@ static const struct fault_row rows[] = {
 	F(NIC_VF_ABSENT, "RH-NIC-VF-ABSENT", RETRY, PART,
 	  "cat /sys/bus/pci/devices/ADDRESS/sriov_numvfs", "A VF of the profile is absent.", APPLY),
 	F(NIC_VF_DIFFERS, "RH-NIC-VF-DIFFERS", RETRY, SETTING, "ip link show NETDEV",
-	  "The VFs of a PF are not as section sriov says.", CONTENDED),
+	  "The VFs of a PF differ from section sriov.", CONTENDED),
 	F(NIC_VF_FAILED, "RH-NIC-VF-FAILED", SITE, PART, "journalctl -k -b -g ADDRESS",
 	  "VFs could not be made, bound or set.",
-	  SEE_REASON " See that SR-IOV is on in the BIOS, and that the card's firmware is "
+	  SEE_REASON " Check that SR-IOV is on in the BIOS, and that the card's firmware is "
 		     "configured for that many VFs."),
 
 	F(RDMA_DEVICE, "RH-RDMA-DEVICE", SITE, PART, "rdma link", "A function has no RDMA device.",
@@ -389,7 +390,7 @@ static const struct fault_row rows[] = {
 	  "An RDMA port has a lower rate than required.",
 	  "Check the cable or transceiver, and the speed of the switch port."),
 	F(RDMA_SETTING_DIFFERS, "RH-RDMA-SETTING-DIFFERS", RETRY, SETTING, "rdma system",
-	  "A setting of section rdma has another value.", CONTENDED),
+	  "A setting of section rdma differs from the profile.", CONTENDED),
 	F(RDMA_SETTING_FAILED, "RH-RDMA-SETTING-FAILED", PROFILE, SETTING, "rdma system",
 	  "A setting of section rdma could not be set.", SEE_REASON " Correct the profile."),
 	F(RDMA_LOOPBACK, "RH-RDMA-LOOPBACK", RESEAT, SPEED,
@@ -420,8 +421,8 @@ static const struct fault_row rows[] = {
 	  "The PCIe link of a GPU trained to a lower speed than required.",
 	  "Reseat the GPU or its board; check the BIOS link speed."),
 	F(GPU_DRIVER, "RH-GPU-DRIVER", SITE, PART, "nvidia-smi -L",
-	  "A GPU has no driver, another driver than the profile or its own library requires, or no "
-	  "device nodes.",
+	  "A GPU has no driver, no device nodes, or a driver other than the profile or its own "
+	  "library requires.",
 	  "Install and load the driver that the profile requires, with libraries of its version; "
 	  "NVRM in the kernel log says why it rejected a GPU."),
 	F(GPU_DIRECT, "RH-GPU-DIRECT", SITE, PART, "cat /proc/driver/nvidia/version",
@@ -454,7 +455,7 @@ static const struct fault_row rows[] = {
 	F(GPU_FABRIC_DOWN, "RH-GPU-FABRIC-DOWN", SITE, PART,
 	  "systemctl status nvidia-fabricmanager",
 	  "A GPU is not part of the NVLink fabric that its node has.",
-	  "Start nvidia-fabricmanager, and read its log; of an NVL72 see the rack's NVLink "
+	  "Start nvidia-fabricmanager, and read its log; on an NVL72, check the rack's NVLink "
 	  "switches."),
 	F(GPU_FABRIC_HEALTH, "RH-GPU-FABRIC-HEALTH", SITE, PART, "nvidia-smi -q",
 	  "The NVLink fabric of a GPU reports that it is unhealthy or degraded.",
@@ -464,10 +465,11 @@ static const struct fault_row rows[] = {
 	  "The GPUs of a node are not in one clique of the NVLink fabric of several nodes.",
 	  "Assign the node's GPUs to one NVLink partition at the fabric manager of the rack."),
 	F(GPU_NOT_SHOWN, "RH-GPU-NOT-SHOWN", SITE, CHECKED, "nvidia-smi -q",
-	  "A GPU or its driver does not answer a question that it must answer.",
-	  "Install a driver that supports the GPU; of a virtual GPU set must_show in the profile."),
+	  "A GPU or its driver does not report a value that it must report.",
+	  "Install a driver that supports the GPU; for a virtual GPU, set must_show in the "
+	  "profile."),
 	F(GPU_MIG, "RH-GPU-MIG", SITE, SETTING, "nvidia-smi -L",
-	  "A GPU is in MIG mode, or not, otherwise than the profile says.",
+	  "The MIG mode of a GPU differs from the profile.",
 	  "Set the mode by `nvidia-smi -mig 0` or `-mig 1`, and reset the GPU or reboot."),
 	F(GPU_WORN, "RH-GPU-WORN", REPLACE, PART, "nvidia-smi -q -d ROW_REMAPPER",
 	  "The memory of a GPU has no spare rows left.", "Replace the GPU."),
@@ -485,8 +487,8 @@ static const struct fault_row rows[] = {
 	  SLOW_HERE " Check ACS and the IOMMU mode on the way between the two."),
 
 	F(STORAGE_QUEUE_DIFFERS, "RH-STORAGE-QUEUE-DIFFERS", RETRY, SETTING,
-	  "grep . /sys/block/DISK/queue/scheduler",
-	  "The queue of a disk has another value than the profile's.", CONTENDED),
+	  "grep . /sys/block/DISK/queue/scheduler", "The queue of a disk differs from the profile.",
+	  CONTENDED),
 	F(STORAGE_QUEUE_FAILED, "RH-STORAGE-QUEUE-FAILED", PROFILE, SETTING,
 	  "grep . /sys/block/DISK/queue/scheduler", "The queue of a disk could not be set.",
 	  SEE_REASON " Correct section block."),
@@ -522,13 +524,14 @@ static const struct fault_row rows[] = {
 	  "profile changed it before the stage ended.",
 	  "Look for the other program in udev rules, tuned and the network manager."),
 	F(HOST_FLAPS, "RH-HOST-FLAPS", SITE, SETTING, "journalctl -b -t railhead",
-	  "Something that the node was judged by came and went too often since the gate.",
-	  "The journal has what it was each time. Look for the program that changes it, or for the "
-	  "cable; the node is ready when all has held for an hour, or by `railhead gate --again`."),
+	  "An item of the verdict failed and recovered too often since the gate.",
+	  "The journal names the item each time. Look for a program that changes the item, or for "
+	  "a bad cable; the node is ready when all items have held for an hour, or by `railhead "
+	  "gate --again`."),
 	F(HOST_LIMIT_DIFFERS, "RH-HOST-LIMIT-DIFFERS", RETRY, SETTING, "railhead verify",
-	  "A file of section limits is not as the profile says.", CONTENDED),
+	  "A file of section limits differs from the profile.", CONTENDED),
 	F(HOST_LIMIT_PROCESS, "RH-HOST-LIMIT-PROCESS", SITE, SETTING, "cat /proc/PID/limits",
-	  "A process runs with another limit than the profile's.",
+	  "A limit of a process differs from the profile.",
 	  "Restart the service: limits hold for processes that start after `railhead apply`."),
 	F(HOST_LIMIT_FAILED, "RH-HOST-LIMIT-FAILED", SITE, SETTING, "railhead verify",
 	  "Limits could not be set or read.", SEE_REASON " Mend the cause."),
@@ -537,7 +540,7 @@ static const struct fault_row rows[] = {
 	  "Raise LimitMEMLOCK= of the service, by section limits, and restart it."),
 	F(HOST_COMMAND, "RH-HOST-COMMAND", SITE, CHECKED, "journalctl -b -u railhead-gate",
 	  "A program of the site failed, or measured less than required.",
-	  "The site's documentation of the program says what to do."),
+	  "The site's documentation of the program has the remedy."),
 
 	F(GATE_UNJUDGED, "RH-GATE-UNJUDGED", RETRY, CHECKED, "systemctl status railhead-gate",
 	  "The gate has not judged the profile in this boot.",
@@ -562,25 +565,25 @@ static const struct fault_row rows[] = {
 	  "The gate waited as long as gate.wait allows.",
 	  "Mend the other faults, then run `railhead gate`."),
 	F(GATE_STAGE_TIME, "RH-GATE-STAGE-TIME", RETRY, SETTING, "railhead status --json",
-	  "The time of a stage was over before the change began.",
+	  "A stage reached its deadline before the change began.",
 	  APPLY " `railhead status --json` has the duration of each change."),
 	F(GATE_CALIBRATION, "RH-GATE-CALIBRATION", PROFILE, SPEED, "railhead status --all",
-	  "The thresholds were measured with another kernel, BIOS or firmware.",
-	  "Run `railhead calibrate` on nodes like this one, or write what the thresholds hold for "
-	  "as well into gate.calibrated_on."),
+	  "The kernel, BIOS or firmware differs from those that the thresholds were measured with.",
+	  "Run `railhead calibrate` on nodes like this one, or, if the thresholds fit this node "
+	  "too, add its kernel, BIOS or firmware to gate.calibrated_on."),
 	F(GATE_INTERMITTENT, "RH-GATE-INTERMITTENT", RETRY, SPEED, "railhead history",
 	  "A part was slow in one look, and not in the next.",
 	  "Watch the part: `railhead gate --again` measures again. Replace the part if that "
 	  "happens often."),
 	F(GATE_DISTURBED, "RH-GATE-DISTURBED", RETRY, WAIT, "top -b -n 1",
-	  "Other work disturbed a measurement, so that its figure says nothing.",
+	  "Other work disturbed a measurement, so that its figure can't be judged.",
 	  "Stop that work, or order it after railhead-ready.target; the gate measures again by "
 	  "itself."),
 	F(GATE_NOT_YET, "RH-GATE-NOT-YET", RETRY, WAIT, "railhead status --watch",
 	  "A check waits for something that is still coming up: a link, a driver, a peer.",
 	  "The gate looks again by itself until gate.wait is over."),
 	F(GATE_CANNOT_LOOK, "RH-GATE-CANNOT-LOOK", SITE, CHECKED, "railhead verify",
-	  "The kernel or a library did not tell what a check asks for.", SEE_REASON),
+	  "The kernel or a library did not report a value that a check needs.", SEE_REASON),
 	F(GATE_CANNOT_MEASURE, "RH-GATE-CANNOT-MEASURE", SITE, CHECKED, "railhead status --all",
 	  "A measurement could not be taken.", "The reason names the missing part."),
 	F(GATE_UNSUPPORTED, "RH-GATE-UNSUPPORTED", PROFILE, CHECKED, "railhead status --all",

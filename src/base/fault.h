@@ -238,5 +238,5 @@ const char *fault_action_name(enum fault_action a);
 const char *fault_action_meaning(enum fault_action a);
 /* "speed" */
 const char *fault_admit_name(enum fault_admit a);
-/* "for work of this node alone that can do with less speed" */
+/* "for work on this node alone that needs less speed" */
 const char *fault_admit_meaning(enum fault_admit a);

@@ -18,11 +18,10 @@ static int check_bytes(const char *text, struct err *err)
 				       "with %c",
 				       text, *p);
 		if (*p <= ' ' || *p > '~')
-			return err_set(
-				err, -EINVAL,
-				"%.80s: a kernel argument is printable ASCII without blanks; "
-				"give each argument an item of its own",
-				text);
+			return err_set(err, -EINVAL,
+				       "%.80s: a kernel argument is printable ASCII without "
+				       "blanks; write each argument as a separate item",
+				       text);
 	}
 	return 0;
 }
@@ -44,11 +43,10 @@ int karg_check(const char *text, struct err *err)
 			       text, KARG_MAX);
 	if (streq(text, "--"))
 		return err_set(err, -EINVAL,
-			       "--: a kernel argument can't be the end of all of them: what "
-			       "follows it is for init");
+			       "--: not a kernel argument: the words after it are for init");
 	if (str_starts(text, "railhead.") || streq(text, "railhead") ||
 	    str_starts(text, "railhead="))
-		return err_set(err, -EINVAL, "%.80s: railhead's own arguments are not a profile's",
+		return err_set(err, -EINVAL, "%.80s: a profile can't set railhead's own arguments",
 			       text);
 	return 0;
 }

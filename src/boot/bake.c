@@ -230,8 +230,8 @@ static int decide(struct bake *b, struct bake_item *it, struct err *err)
 		record_item(b, it, text);
 	} else {
 		it->result = BAKE_LEFT;
-		it->why = xstrdup("bake did not make what is there: move it away, or write "
-				  "there by hand what bake would");
+		it->why = xstrdup("bake did not make this path: move the path away, or write "
+				  "bake's content there by hand");
 	}
 	return 0;
 }
@@ -308,8 +308,8 @@ static int undo_entry(struct bake *b, const struct bake_entry *e, struct err *er
 	}
 	if (!is_entrys(e, there, text)) {
 		it->result = BAKE_LEFT;
-		it->why = xstrdup("it was changed since bake made it: look at it, and remove it "
-				  "by hand if nobody needs it");
+		it->why = xstrdup("changed since bake made the file: remove the file by hand if it "
+				  "is no longer needed");
 		return 0;
 	}
 	it->result = e->before ? BAKE_RESTORED : BAKE_REMOVED;

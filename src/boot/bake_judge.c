@@ -24,11 +24,12 @@ static void judge_initramfs(struct bake *b, const char *path)
 		return;
 	r = initramfs_has(b->root, path, "railhead", &there, &err);
 	if (r < 0)
-		bake_warn(b, "whether %s has railhead in it is not known: %s", path, err.text);
+		bake_warn(b, "can't tell whether %s contains railhead: %s", path, err.text);
 	else if (!there)
 		bake_warn(b,
-			  "%s has no railhead in it: a reboot for kernel arguments comes later, "
-			  "and options of modules that it loads are not set; make it again (dracut "
+			  "%s does not contain railhead: a reboot for kernel arguments comes "
+			  "later, and options of modules that the initramfs loads are not set; "
+			  "make the initramfs again (dracut "
 			  "--force, update-initramfs -u)",
 			  path);
 }

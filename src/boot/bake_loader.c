@@ -106,8 +106,8 @@ static int want_env(struct bake *b, const char *dir, const struct kargs *wanted,
 	r = bake_env(current, wanted ? wanted : &none, &text, err);
 	if (r == -EBADMSG)
 		return err_set(err, r,
-			       "%s is no environment file of railhead's (or is damaged): remove it "
-			       "and bake again",
+			       "%s is damaged, or another program wrote it: remove the file and "
+			       "bake again",
 			       path);
 	if (r < 0)
 		return r;
@@ -138,8 +138,9 @@ static int want_envs(struct bake *b, const char *home, const struct kargs *wante
 			r = want_env(b, dir, wanted, err);
 	}
 	if (r == 0 && !found && wanted && any_exists(b->root, efi, array_len(efi)))
-		bake_warn(b, "GRUB for EFI is here and no EFI system partition: mount it at "
-			     "/boot/efi of the tree and bake again, or a machine that boots with "
+		bake_warn(b, "this tree has GRUB for EFI, and no EFI system partition: mount the "
+			     "partition at /boot/efi of the tree and bake again, or a machine that "
+			     "boots with "
 			     "EFI reboots once for its arguments");
 	return r;
 }
@@ -199,7 +200,8 @@ int bake_kargs(struct bake *b, const struct kargs *wanted, const struct karg_hea
 		return want_grub(b, home, wanted, err);
 	b->loader = BAKE_OTHER;
 	if (home)
-		bake_warn(b, "there is GRUB and no " SNIPPET ": it reads no " ENV_FILE_NAME
+		bake_warn(b, "this tree has GRUB without " SNIPPET
+			     ", so GRUB does not read " ENV_FILE_NAME
 			     "; install railhead in the tree, run update-grub (grub2-mkconfig), "
 			     "and bake again");
 	return 0;

@@ -101,9 +101,9 @@ int bake_record_parse(const char *text, struct bake_record *ret, struct err *err
 	} else {
 		bake_record_free(&rec);
 		err_set(err, -EBADMSG,
-			BAKE_RECORD " is damaged, or of a newer railhead (%s): what bake made in "
-				    "this tree is not known; look for it by hand, remove that "
-				    "file and bake again",
+			BAKE_RECORD " is damaged, or a newer railhead wrote it (%s), so the files "
+				    "that bake made in this tree are unknown: look for them by "
+				    "hand, remove the record and bake again",
 			doc ? "its schema is not 1, or a part is missing" : why.text);
 	}
 	json_decref(doc);

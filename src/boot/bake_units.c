@@ -121,8 +121,8 @@ static int enable(struct bake *b, const char *unit, struct err *err)
 
 	if (is_masked(b->root, unit)) {
 		bake_warn(b,
-			  "%s is masked (" ETC_UNITS "/%s): its stage is left out at each boot, "
-			  "unless that link is removed",
+			  "%s is masked (" ETC_UNITS
+			  "/%s): each boot skips its stage until that link is removed",
 			  unit, unit);
 		return 0;
 	}
@@ -221,7 +221,7 @@ int bake_gate_name(const char *arg, char **ret, struct err *err)
 				"work",
 				arg);
 	if (str_starts(arg, "railhead-"))
-		return err_set(err, -EINVAL, "--gate %s: it is railhead's own", arg);
+		return err_set(err, -EINVAL, "--gate %s: the unit belongs to railhead", arg);
 	*ret = has_suffix(arg, ".service") ? xstrdup(arg) : xasprintf("%s.service", arg);
 	return 0;
 }

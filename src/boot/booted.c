@@ -39,28 +39,26 @@ int booted_check(const struct root *root, struct err *err)
 	const char *name;
 
 	if (root_exists(root, "run/ostree-booted"))
-		return err_set(
-			err, -ENOENT,
-			"this is an ostree or bootc system, whose kernel arguments come with "
-			"the image: put what `railhead kargs --format=bootc` prints into a "
-			"file of its /usr/lib/bootc/kargs.d");
+		return err_set(err, -ENOENT,
+			       "this is an ostree or bootc system, whose kernel arguments come "
+			       "with the image: put the output of `railhead kargs --format=bootc` "
+			       "into a file of the image's /usr/lib/bootc/kargs.d");
 	loader = loader_variable(root, "LoaderInfo");
 	stub = loader_variable(root, "StubInfo");
 	name = loader ? loader : "";
 	/* A GRUB that starts a unified kernel image is still the configured GRUB. */
 	if (stub && !str_starts(name, "GRUB"))
-		return err_set(
-			err, -ENOENT,
-			"a unified kernel image booted this machine (%.64s%s%.64s), and holds "
-			"its command line itself: build the image again with the arguments that "
-			"`railhead kargs --format=line` prints, or an addon from what "
-			"`--format=uki` prints",
-			stub, *name ? ", started by " : "", name);
+		return err_set(err, -ENOENT,
+			       "a unified kernel image, which contains the command line, booted "
+			       "this machine (%.64s%s%.64s): build the image again with the "
+			       "arguments that `railhead kargs --format=line` prints, or build an "
+			       "addon from the output of `railhead kargs --format=uki`",
+			       stub, *name ? ", started by " : "", name);
 	if (str_starts(name, "systemd-boot"))
 		return err_set(
 			err, -ENOENT,
-			"%.64s booted this machine, which knows no variables of GRUB's: put "
-			"what `railhead kargs --format=line` prints into /etc/kernel/cmdline "
+			"%.64s booted this machine, and does not read GRUB's variables: put the "
+			"output of `railhead kargs --format=line` into /etc/kernel/cmdline "
 			"and install the kernel again (kernel-install add)",
 			name);
 	return 0;

@@ -224,7 +224,7 @@ static void give_back(struct block *b, const struct vars *v, const struct slot *
 	const struct var *try = plain_try(b, v, name);
 
 	if (!try) {
-		armed(ret, "RAUC counts boots, and the line %s of %s is not as RAUC writes it",
+		armed(ret, "RAUC counts boots, and the line %s of %s does not have RAUC's format",
 		      name, b->path);
 		return;
 	}
@@ -272,7 +272,7 @@ static void judge_slots(struct block *b, const struct vars *v, const char *cmdli
 		      next ? "slot " : "no slot", next ? next->name : "", s.booted->name, shown,
 		      b->path);
 	else if (!has_fallback(&s))
-		armed(ret, "RAUC has no slot to boot but %s, should a trial fail (%s in %s)",
+		armed(ret, "if a trial fails, RAUC has no slot to boot other than %s (%s in %s)",
 		      s.booted->name, shown, b->path);
 	else if (s.booted->tried && !ret->armed)
 		give_back(b, v, s.booted, ret);
@@ -351,9 +351,9 @@ static void judge_grub(struct blocks *b, const struct rauc_conf *c, const char *
 
 	if (n > 1 || (block && c->grubenv && !block->raucs)) {
 		armed(ret,
-		      "RAUC counts boots, and which block of GRUB's is in use is not known (ORDER "
-		      "is in %s%s)",
-		      block->path, n > 1 ? " and another one" : "");
+		      "RAUC counts boots, and railhead can't tell which environment block GRUB "
+		      "uses (ORDER is in %s%s)",
+		      block->path, n > 1 ? " and in another block" : "");
 	} else if (block) {
 		vars_read(block, &v);
 		judge_slots(block, &v, cmdline, ret);
@@ -388,7 +388,7 @@ void counters_judge(const struct root *root, struct blocks *b, const char *cmdli
 {
 	*ret = (struct counters){0};
 	if (b->trouble)
-		armed(ret, "whether anything counts boots is not known: %s", b->trouble);
+		armed(ret, "can't tell whether a boot counter is active: %s", b->trouble);
 	for (size_t i = 0; i < b->list.n; i++) {
 		cleanup_vars struct vars v = {0};
 

@@ -27,10 +27,10 @@ static const struct {
 	 "at the verdict something failed, or the arguments were not in force",
 	 "lost at its verdict", "lost at their verdicts"},
 	{ENV_END_LEFT_OUT, "left-out",
-	 "none: it stands for two boots in a row, with them as good ones, that did not come to "
+	 "stands for two boots in a row, with these arguments already good, that did not reach "
 	 "stage early",
-	 "stands for two boots with them as good ones that did not come to stage early",
-	 "stand for boots with them as good ones that did not come to stage early"},
+	 "stands for two boots, with the arguments already good, that did not reach stage early",
+	 "stand for boots, with the arguments already good, that did not reach stage early"},
 };
 
 static size_t index_of(char end)

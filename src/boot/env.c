@@ -256,7 +256,7 @@ static int get_words(const char *buf, enum env_field f, char *ret, struct err *e
 	get(buf, f, ret);
 	for (const char *p = ret; *p; p++)
 		if (*p < ' ' || *p > '~' || strchr("\"'\\$", *p))
-			return bad(err, f, "holds a character that can't be there");
+			return bad(err, f, "has a character that is not allowed there");
 	return 0;
 }
 
@@ -289,7 +289,7 @@ static int get_refused(const char *buf, struct boot_env *env, struct err *err)
 	while ((one = strsep(&rest, " ")))
 		if (env->state.n_refused == ENV_REFUSED_MAX ||
 		    !parse_refused(one, &env->state.refused[env->state.n_refused++]))
-			return bad(err, ENV_F_REFUSED, "is no list of refused args");
+			return bad(err, ENV_F_REFUSED, "is not a list of refused arguments");
 	return 0;
 }
 
@@ -317,7 +317,7 @@ static int parse_state(const char *buf, struct boot_env *env, struct err *err)
 		return r;
 	env->state.deaths = (unsigned int)deaths;
 	if (!result || !strchr("vls-", result))
-		return bad(err, ENV_F_RESULT, "is none of v, l, s, -");
+		return bad(err, ENV_F_RESULT, "is not v, l, s or -");
 	env->state.no_variable = result == 'v';
 	env->state.look = result == 'l'	  ? ENV_LOOK_BACK
 			  : result == 's' ? ENV_LOOK_SECOND
@@ -339,9 +339,10 @@ static int parse_selectors(const char *buf, struct boot_env *env, struct err *er
 	env->good = buf[fields[ENV_F_GOOD].offset];
 	env->try_ = buf[fields[ENV_F_TRY].offset];
 	if (buf[fields[ENV_F_LAYOUT].offset] != *ENV_LAYOUT)
-		return bad(err, ENV_F_LAYOUT, "is not " ENV_LAYOUT ", the only one known here");
+		return bad(err, ENV_F_LAYOUT,
+			   "is not " ENV_LAYOUT ", the only layout that this railhead reads");
 	if (env->good == '\0' || !strchr("ab-", env->good))
-		return bad(err, ENV_F_GOOD, "is none of a, b, -");
+		return bad(err, ENV_F_GOOD, "is not a, b or -");
 	return 0;
 }
 
@@ -386,8 +387,8 @@ static int differs(const char *buf, const char *wanted, struct err *err)
 	for (size_t i = 0; i < ENV_SIZE; i++)
 		if (buf[i] != wanted[i]) {
 			err_set(err, -EBADMSG,
-				"%s is damaged: byte %zu is 0x%02x instead of 0x%02x; it was "
-				"edited by something else than railhead or GRUB",
+				"%s is damaged: byte %zu is 0x%02x instead of 0x%02x; a program "
+				"other than railhead or GRUB edited the file",
 				ENV_FILE_NAME, i, (unsigned char)buf[i], (unsigned char)wanted[i]);
 			return 1;
 		}
@@ -408,10 +409,11 @@ int env_parse(const char *buf, size_t len, struct boot_env *ret, struct err *err
 	if (!adds_up(text)) {
 		copy_values(text, true);
 		if (!adds_up(text))
-			return err_set(err, -EBADMSG,
-				       "%s is damaged: neither its values nor the copy of them add "
-				       "up; it was edited by something else than railhead or GRUB",
-				       ENV_FILE_NAME);
+			return err_set(
+				err, -EBADMSG,
+				"%s is damaged: neither its values nor their copy match their "
+				"checksum; a program other than railhead or GRUB edited the file",
+				ENV_FILE_NAME);
 	}
 	r = parse_selectors(text, &env, err);
 	if (r == 0)

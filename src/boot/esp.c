@@ -136,7 +136,7 @@ static int choose(const struct found *found, char **ret, struct err *err)
 	if (l->n > 1)
 		return err_set(err, -ENOTUNIQ,
 			       "%zu EFI system partitions (%s, %s) on the disks of the root file "
-			       "system; say in /etc/fstab which one is /boot/efi",
+			       "system; mount the right one at /boot/efi in /etc/fstab",
 			       l->n, l->v[0], l->v[1]);
 	*ret = xstrdup(l->v[0]);
 	return 0;

@@ -220,8 +220,8 @@ static int check_entry(const struct bls_entry *e, bool boots, const char *kernel
 
 	if (!e->text)
 		return err_set(err, -ESTALE,
-			       "the menu entry /boot/loader/entries/%s can't be read: look at the "
-			       "file; remove it if it is none",
+			       "the menu entry /boot/loader/entries/%s can't be read: check the "
+			       "file, and remove it if it is not a menu entry",
 			       e->name);
 	switch (state) {
 	case BLS_TAKES:
@@ -234,12 +234,13 @@ static int check_entry(const struct bls_entry *e, bool boots, const char *kernel
 			"boot's command line; %s",
 			e->name, which, remedy);
 	case BLS_FLAT_KERNELOPTS:
-		return err_set(
-			err, -ESTALE,
-			"kernelopts, which the menu entry /boot/loader/entries/%s takes, has "
-			"railhead's arguments as text (" ENV_ARG_SLOT "): take them out with "
-			"grub2-editenv - set kernelopts=\"...\"",
-			e->name);
+		return err_set(err, -ESTALE,
+			       "the variable kernelopts, which the menu entry "
+			       "/boot/loader/entries/%s uses, has "
+			       "railhead's arguments as text (" ENV_ARG_SLOT
+			       "): take them out with "
+			       "grub2-editenv - set kernelopts=\"...\"",
+			       e->name);
 	case BLS_NO_OPTIONS:
 		if (f->default_opts)
 			return 0;
@@ -301,11 +302,10 @@ int grub_cfg_check(const struct grub_config *c, const char *esp_uuid, struct err
 			"/etc/default/grub, then %s",
 			f.flat, remedy);
 	if (!f.on_line && f.blscfg)
-		return err_set(
-			err, -ESTALE,
-			"/boot/loader/entries has no menu entry (but rescue entries, which do "
-			"not count), and grub.cfg has none that ends in $" ENV_VAR_KARGS
-			": install a kernel, then " MEND);
+		return err_set(err, -ESTALE,
+			       "/boot/loader/entries has no menu entry other than rescue entries, "
+			       "and no entry of grub.cfg ends in $" ENV_VAR_KARGS
+			       ": install a kernel, then " MEND);
 	if (!f.on_line)
 		return err_set(err, -ESTALE,
 			       "no menu entry of GRUB ends in $" ENV_VAR_KARGS ": %s with "
@@ -327,8 +327,8 @@ int grub_config_check(const struct root *root, const struct grub_config *c, cons
 		return err_set(
 			err, -ENOENT,
 			"there is no grub.cfg in /boot/grub or /boot/grub2, nor in EFI/* of "
-			"the EFI system partition; where the network boots this machine, give "
-			"what `railhead kargs --format=line` prints to the boot server");
+			"the EFI system partition; where the network boots this machine, give the "
+			"output of `railhead kargs --format=line` to the boot server");
 	return grub_cfg_check(c, esp_uuid, err);
 }
 
@@ -425,8 +425,8 @@ void grub_config_read_esp(int esp, const char *at, struct grub_config *c)
 		if (take_vendor(esp, vendors.v[i], c, &name))
 			continue;
 		c->trouble = xasprintf("%s and EFI/%s/grub.cfg of the EFI system partition differ, "
-				       "and which of them GRUB reads is not known: remove the one "
-				       "that it does not",
+				       "and railhead can't tell which of them GRUB reads: remove "
+				       "the file that GRUB does not read",
 				       name, vendors.v[i]);
 		free(take_ptr(c->cfg));
 		return;

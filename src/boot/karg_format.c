@@ -81,8 +81,9 @@ static int add_bootc(struct str *out, const struct kargs *l, const struct karg_h
 	add_heading(out, h);
 	/* A bootc upgrade removes old arguments one by one and adds new ones at the end. */
 	if (count_named(l, "hugepagesz") > 1)
-		str_add(out, "# Pages of more than one size: install anew where their counts "
-			     "change, a bootc upgrade\n# would part a count from its size.\n");
+		str_add(out, "# Pages of more than one size: if their counts change, install "
+			     "the image again,\n# because a bootc upgrade would separate a count "
+			     "from its size.\n");
 	str_add(out, "kargs = [");
 	for (size_t i = 0; i < l->n; i++) {
 		str_add(out, i ? ", " : "");
@@ -111,7 +112,8 @@ static int add_uki(struct str *out, const struct kargs *l, const struct karg_hea
 
 		if (*text == '#')
 			return err_set(err, -EINVAL,
-				       "%s: ukify would read it and all behind it as a comment; "
+				       "%s: ukify would read this argument and all that follow as "
+				       "a comment; "
 				       "use --format=line",
 				       text);
 		if (i == 0 && *text == '@')
@@ -141,8 +143,8 @@ static int grubby_may(const struct karg *k, struct err *err)
 
 	if (token_rule(&t) == KARG_EACH)
 		return err_set(err, -EINVAL,
-			       "%s: each %.*s= counts by itself, and grubby would take away those "
-			       "that the image has; " BY_HAND,
+			       "%s: each %.*s= counts by itself, and grubby would remove the "
+			       "arguments of that name in the image; " BY_HAND,
 			       k->text, (int)t.name_len, t.name);
 	/* the name becomes the pattern of a sed command */
 	for (size_t i = 0; i < t.name_len; i++)
@@ -168,7 +170,8 @@ static void add_replaced(struct str *out, const struct kargs *l)
 
 		if (token_rule(&t) != KARG_LIST)
 			continue;
-		str_addf(out, "%s%.*s=", any ? ", " : "# What the image has of these goes: ",
+		str_addf(out,
+			 "%s%.*s=", any ? ", " : "# grubby removes the image's own values of: ",
 			 (int)t.name_len, t.name);
 		any = true;
 	}

@@ -78,7 +78,7 @@ static char *read_entry(struct mending *m, const char *name)
 		return NULL;
 	}
 	if (!S_ISREG(st.st_mode)) {
-		note(m, name, false, "is no regular file: left alone");
+		note(m, name, false, "is not a regular file: left unchanged");
 		return NULL;
 	}
 	r = read_fd(fd, BLS_FILE_MAX, &text, &len);
@@ -87,7 +87,7 @@ static char *read_entry(struct mending *m, const char *name)
 		return NULL;
 	}
 	if (text && strlen(text) != len) {
-		note(m, name, true, "holds a zero byte: it is no text; write it again");
+		note(m, name, true, "has a zero byte, so it is not text: write the file again");
 		return NULL;
 	}
 	return text ? take_ptr(text) : xstrdup("");
@@ -103,9 +103,9 @@ static void say_what(struct mending *m, const char *name, const struct bls_mende
 		str_addf(&text, "%sadded $" ENV_VAR_KARGS, text.len ? ", " : "");
 	if (done->unknown)
 		str_addf(&text,
-			 "; what else railhead gave is not known (%s): look whether arguments of "
-			 "it are left",
-			 m->have_env ? "a slot that is none" : m->env_why);
+			 "; railhead can't tell which other arguments it gave (%s): check that "
+			 "none of them are left",
+			 m->have_env ? "the slot does not exist" : m->env_why);
 	note(m, name, false, "%s", str_get(&text));
 }
 
@@ -279,8 +279,8 @@ int mend_entries(const struct root *root, enum mend_goal goal, struct mend_repor
 
 	*ret = (struct mend_report){0};
 	if (root_exists(root, "run/ostree-booted") || root_exists(root, "ostree/repo")) {
-		none(&m, "this is an ostree or bootc system, which writes its menu entries itself: "
-			 "put what `railhead kargs --format=bootc` prints into a file of the "
+		none(&m, "this is an ostree or bootc system, which writes its own menu entries: "
+			 "put the output of `railhead kargs --format=bootc` into a file of the "
 			 "image's /usr/lib/bootc/kargs.d");
 		return 0;
 	}

@@ -162,7 +162,8 @@ int place_mount(struct place *p, const char *device, const char *fstype, bool wr
 	if (!p->fstype && !libblkid_get(err))
 		return err_wrap(err, "%s", device);
 	if (!p->fstype)
-		return err_set(err, -ENODEV, "%s: no file system is recognised on it", device);
+		return err_set(err, -ENODEV, "%s: railhead recognises no file system on the device",
+			       device);
 	load_fs(p->fstype);
 	p->fd = machine_mount_fd(device, p->fstype, write, err);
 	return p->fd < 0 ? p->fd : 0;
@@ -207,7 +208,7 @@ static int mount_entry(const struct libmount *mnt, struct libmnt_fs *fs, const c
 	if (!libblkid_get(err))
 		return -ELIBACC;
 	if (mnt->mnt_fs_is_netfs(fs) || mnt->mnt_fs_is_pseudofs(fs))
-		return err_set(err, -EOPNOTSUPP, "/etc/fstab: %s on %s is no disk", source, at);
+		return err_set(err, -EOPNOTSUPP, "/etc/fstab: %s on %s is not a disk", source, at);
 	device = wait_device(source);
 	if (!device)
 		return err_set(err, -ENODEV, "/etc/fstab: %s (%s) did not appear within %d s",

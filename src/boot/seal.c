@@ -302,14 +302,14 @@ char *seal_sentence(const struct seal *s)
 		str_add(&out, ", which kernel arguments change");
 	} else {
 		str_addf(&out,
-			 " (tpm2-device= in /etc/crypttab), to which PCRs is not known here "
-			 "(as root, cryptsetup luksDump %s shows it); kernel arguments change 8, "
-			 "9 and 12, and if one of those is among them",
+			 " (tpm2-device= in /etc/crypttab) to PCRs that railhead can't read (as "
+			 "root, cryptsetup luksDump %s shows the PCRs); kernel arguments change "
+			 "PCRs 8, 9 and 12, and if the key is sealed to one of these",
 			 device);
 	}
 	str_addf(&out,
-		 "%s it asks for its passphrase at the next boot, and a trial that waits there is "
-		 "rebooted; bind it to PCR 7, with ",
+		 "%s the volume asks for its passphrase at the next boot, and a trial that waits "
+		 "there is rebooted; bind the key to PCR 7, with ",
 		 s->pcrs ? ": with other arguments" : ",");
 	if (s->clevis)
 		str_addf(&out, "clevis luks bind -d %s tpm2 '{\"pcr_ids\":\"7\"}'", device);

@@ -152,7 +152,7 @@ static void weigh(struct work *w, struct trial *t)
 	if (w->v->have_env)
 		trial_weigh(&w->v->env, health, t);
 	if (t->note == NOTE_UNFIT && health == TRIAL_NOT_COMPARED)
-		w->out->lack = xstrdup("what the boot before had found of that is lost");
+		w->out->lack = xstrdup("the result of the boot before is lost");
 	w->out->note = t->note;
 	w->out->trial = t->is_trial;
 	w->out->reboot = t->reboot;

@@ -131,7 +131,7 @@ static char *judge(const struct root *root, const char *dev, int depth)
 	cleanup_free char *disk = NULL;
 
 	if (depth > MAX_DEPTH)
-		return xasprintf("%s, which lies on too much", dev);
+		return xasprintf("%s, which lies on too many layers of devices", dev);
 	disk = disk_of(root, dev);
 	if (disk)
 		return judge(root, disk, depth + 1);

@@ -16,7 +16,8 @@ enum { CMDLINE_MAX = 2047 };
 #define MARK_SLOT "railhead.slot"
 #define MARK_TRIAL "railhead.trial"
 
-#define REMEDY_RETRY "Change them in the profile, or run `railhead apply --retry` and reboot"
+#define REMEDY_RETRY \
+	"Change the arguments in the profile, or run `railhead apply --retry` and reboot"
 
 const char *kargs_decision_name(enum kargs_decision d)
 {
@@ -232,9 +233,9 @@ static void decide_look_back(const struct trial_facts *f, struct trial *t, const
 			  : NOTE_LOOK_OVER;
 	t->next_boot_tries = true;
 	decide(t, KARGS_NOT_ARRIVED,
-	       "kernel arguments differ (%s): something failed in a trial, so this boot goes on "
-	       "with the earlier ones, and its verdict shows what fails without them; the next "
-	       "boot tries these",
+	       "kernel arguments differ (%s): an item failed in a trial, so this boot has the "
+	       "earlier arguments, and its verdict shows which items fail without the new ones; "
+	       "the next boot tries the new ones",
 	       diff);
 }
 
@@ -244,18 +245,18 @@ static void decide_lost(const struct trial_facts *f, struct trial *t)
 
 	if (f->retry) {
 		decide(t, KARGS_WRITE_AND_REBOOT,
-		       "kernel arguments (%s) were on trial in this boot: they are tried once more",
+		       "kernel arguments (%s) were on trial in this boot, and get another trial",
 		       line);
 	} else if (f->env->state.look == ENV_LOOK_BACK) {
 		t->next_boot_tries = true;
 		decide(t, KARGS_NOT_ARRIVED,
-		       "something failed in this trial of kernel arguments (%s): the next boot has "
-		       "the earlier ones, and shows what fails without them",
+		       "an item failed in this trial of kernel arguments (%s): the next boot has "
+		       "the earlier arguments, and shows which items fail without the new ones",
 		       line);
 	} else {
 		decide(t, KARGS_UNFIT,
-		       "kernel arguments (%s) are REFUSED: something failed in this trial that "
-		       "held before; the next boot has the earlier ones. %s",
+		       "kernel arguments (%s) are REFUSED: an item failed in this trial that held "
+		       "before; the next boot has the earlier arguments. %s",
 		       line, remedy);
 	}
 }
@@ -275,8 +276,9 @@ static void decide_unknown_trial(const struct trial_facts *f, struct trial *t)
 {
 	/* Disarm armed args that are not wanted. */
 	decide(t, env_slot_index(f->env->try_) >= 0 ? KARGS_WRITE_NO_REBOOT : KARGS_SAME,
-	       "all kernel arguments are in force, by a trial that %s knows nothing of: it was "
-	       "replaced since. The next boot has the earlier ones, and tries these",
+	       "all kernel arguments are in force by a trial that is not in %s, because the file "
+	       "was replaced since. The next boot has the earlier arguments, and starts a trial of "
+	       "these",
 	       ENV_FILE_NAME);
 }
 
@@ -304,8 +306,8 @@ static void decide_arrived(const struct trial_facts *f, struct trial *t)
 		       f->loader_why ? f->loader_why : "no boot loader");
 	} else {
 		decide(t, KARGS_WRITE_NO_REBOOT,
-		       "this boot has all kernel arguments, the next one would not: %s is brought "
-		       "up to date",
+		       "this boot has all kernel arguments, the next boot would not: railhead "
+		       "updates %s",
 		       ENV_FILE_NAME);
 	}
 }
@@ -325,9 +327,9 @@ static void decide_trial(const struct trial_facts *f, struct trial *t, const cha
 	}
 	t->note = NOTE_NOT_ARRIVED;
 	decide(t, KARGS_NOT_ARRIVED,
-	       "kernel arguments did not arrive (%s): GRUB took slot %c of %s, and they are not "
-	       "in force on the kernel's command line; kernel or boot loader dropped them, or "
-	       "another argument overrules them (see `railhead kargs`)",
+	       "kernel arguments did not arrive (%s): GRUB took slot %c of %s, and the arguments "
+	       "are not in force on the kernel's command line; the kernel or the boot loader "
+	       "dropped the arguments, or another argument overrides them (see `railhead kargs`)",
 	       diff, t->slot, ENV_FILE_NAME);
 }
 
@@ -362,19 +364,19 @@ static void decide_passed_by(const struct trial_facts *f, struct trial *t, const
 		decide(t, KARGS_NOT_ARRIVED,
 		       "kernel arguments did not arrive (%s): GRUB read %s, but the menu entry "
 		       "that was booted has no $%s (another entry, or the variable was removed "
-		       "from it); boot the default entry, run update-grub",
+		       "from it); boot the default entry and run update-grub",
 		       diff, ENV_FILE_NAME, ENV_VAR_KARGS);
 	else if (grub_brought_it(f->cmdline))
 		decide(t, KARGS_NOT_ARRIVED,
 		       "kernel arguments did not arrive (%s): this boot has no %s: GRUB booted a "
-		       "menu entry without $%s, or from another disk; boot the default entry, run "
-		       "update-grub; no further reboot is tried",
+		       "menu entry without $%s, or from another disk; boot the default entry and "
+		       "run update-grub; railhead does not reboot again",
 		       diff, MARK_SLOT "=", ENV_VAR_KARGS);
 	else
 		decide(t, KARGS_NOT_ARRIVED,
 		       "kernel arguments did not arrive (%s): this boot has no %s, and GRUB did "
-		       "not bring it from this disk's %s (kexec, network boot, another disk); no "
-		       "further reboot is tried",
+		       "not bring it from this disk's %s (kexec, network boot, another disk); "
+		       "railhead does not reboot again",
 		       diff, MARK_SLOT "=", ENV_FILE_NAME);
 }
 
@@ -392,7 +394,7 @@ static char *last_armed(int64_t when)
 	char text[64];
 
 	if (when <= 0 || !gmtime_r(&t, &tm) ||
-	    !strftime(text, sizeof(text), ", the last one armed %Y-%m-%d %H:%M UTC", &tm))
+	    !strftime(text, sizeof(text), ", the last trial armed %Y-%m-%d %H:%M UTC", &tm))
 		return xstrdup("");
 	return xstrdup(text);
 }
@@ -409,7 +411,7 @@ static char *how_they_died(const struct trial_facts *f)
 static const char *in_force(const struct trial *t)
 {
 	return t->owned.n ? "the earlier arguments are in force"
-			  : "none of railhead's are in force";
+			  : "no arguments of railhead's are in force";
 }
 
 static void decide_rejected(const struct trial_facts *f, struct trial *t, unsigned int deaths,
@@ -440,7 +442,7 @@ static void decide_refused(const struct trial_facts *f, struct trial *t,
 		decide_rejected(f, t, e->deaths, e->time, diff);
 	else if (e->unfit)
 		decide(t, KARGS_UNFIT,
-		       "kernel arguments REFUSED (%s): something failed in a trial with them on "
+		       "kernel arguments REFUSED (%s): an item failed in a trial with them on "
 		       "kernel %s that held before%s; %s. %s",
 		       diff, f->kernel, last, in_force(t), remedy);
 	else
@@ -458,10 +460,12 @@ static void decide_conflict(struct trial *t, const struct kargs *missing)
 
 	decide(t, KARGS_CONFLICT,
 	       "kernel arguments can't come into force (%s): %s%s, which railhead does not own. "
-	       "Take it out of the boot loader's configuration (on Debian and Ubuntu "
-	       "/etc/default/grub, on Fedora and RHEL grubby --remove-args), or out of the "
-	       "profile; no reboot is tried",
-	       wanted, t->conflicts.n ? "the line already says " : "the line contradicts them",
+	       "Remove it from the boot loader's configuration (on Debian and Ubuntu "
+	       "/etc/default/grub, on Fedora and RHEL grubby --remove-args), or from the profile; "
+	       "railhead does not reboot for these arguments",
+	       wanted,
+	       t->conflicts.n ? "the command line already has "
+			      : "an argument of the command line contradicts them",
 	       others);
 }
 
@@ -482,7 +486,7 @@ static bool conflicts(const struct trial_facts *f, struct trial *t)
 		return false;
 	decide(t, KARGS_CONFLICT,
 	       "kernel arguments can't come into force: the command line would be %zu characters "
-	       "long, and the kernel cuts what is behind %d; shorten the profile's arguments or "
+	       "long, and the kernel cuts the line after %d; shorten the profile's arguments or "
 	       "those of the boot loader's configuration",
 	       strlen(next) + marks, CMDLINE_MAX);
 	return true;
@@ -491,17 +495,17 @@ static bool conflicts(const struct trial_facts *f, struct trial *t)
 static void decide_counted(const struct trial_facts *f, struct trial *t, const char *diff)
 {
 	decide(t, KARGS_COUNTED,
-	       "kernel arguments differ (%s), and railhead makes no reboot for them now: %s. The "
-	       "first boot that nothing else counts tries them by itself",
+	       "kernel arguments differ (%s), and railhead does not reboot for them now: %s. The "
+	       "first boot that no other program counts tries them",
 	       diff, f->other_counter);
 }
 
 static const char *left_out_note(const struct trial *t)
 {
-	return t->left_out == ENV_NONE ? ""
-				       : "; GRUB left the earlier ones out of this boot, since two "
-					 "boots in a row with them did not come to stage "
-					 "early";
+	return t->left_out == ENV_NONE
+		       ? ""
+		       : "; GRUB left the earlier arguments out of this boot, because two boots in "
+			 "a row with them did not reach stage early";
 }
 
 /* The last trial of the wanted args did not count against them, so they are tried again. */
@@ -514,10 +518,10 @@ static const char *given_back_note(const struct trial_facts *f, const struct tri
 {
 	if (!was_given_back(f, t))
 		return "";
-	return t->end == ENV_END_STOP ? " again, since the last one was shut down or rebooted in "
-					"order before its verdict"
-				      : " again, since railhead was told to leave the boot of the "
-					"last one alone";
+	return t->end == ENV_END_STOP ? " again, because the last trial was shut down or rebooted "
+					"in order before its verdict"
+				      : " again, because railhead was told to leave the boot of "
+					"the last trial alone";
 }
 
 static void decide_differs(const struct trial_facts *f, struct trial *t, const char *diff)
@@ -541,8 +545,8 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 		decide_look_back(f, t, diff);
 	} else if (armed_but_not_taken(f) && !f->retry) {
 		decide(t, KARGS_NOT_ARRIVED,
-		       "kernel arguments did not arrive (%s): GRUB read %s, but took no trial: it "
-		       "can't write to that disk, or this boot came by kexec",
+		       "kernel arguments did not arrive (%s): GRUB read %s, but took no trial: "
+		       "GRUB can't write to that disk, or this boot came by kexec",
 		       diff, ENV_FILE_NAME);
 	} else if (no && !t->again) {
 		decide_refused(f, t, no, diff);
@@ -550,22 +554,22 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 		decide_rejected(f, t, t->deaths, f->env->state.time, diff);
 	} else if (line_says_trial(f, t->slot) && !f->retry) {
 		decide(t, KARGS_NOT_ARRIVED,
-		       "kernel arguments differ (%s), and %s knows nothing of the trial of others "
-		       "in this boot; the next boot tries these",
+		       "kernel arguments differ (%s), and the trial of other arguments in this "
+		       "boot is not in %s; the next boot tries the new ones",
 		       diff, ENV_FILE_NAME);
 		t->next_boot_tries = true;
 	} else if (t->note == NOTE_DIED && !state_is_ours(f) && !f->retry) {
 		decide(t, KARGS_NOT_ARRIVED,
-		       "kernel arguments differ (%s); a trial of others has just died, so this "
-		       "boot goes on with the earlier ones; the next boot tries these",
+		       "kernel arguments differ (%s); a trial of other arguments has just died, so "
+		       "this boot has the earlier ones; the next boot tries the new ones",
 		       diff);
 		t->next_boot_tries = true;
 	} else if (conflicts(f, t)) {
 		return;
 	} else if (f->held) {
 		decide(t, KARGS_HELD,
-		       "kernel arguments differ (%s), and no reboot is made for them: %s", diff,
-		       f->held);
+		       "kernel arguments differ (%s), and railhead does not reboot for them: %s",
+		       diff, f->held);
 	} else if (f->other_counter) {
 		decide_counted(f, t, diff);
 	} else if (t->again && !was_given_back(f, t)) {
@@ -577,7 +581,7 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 		decide(t, KARGS_WRITE_AND_REBOOT,
 		       "kernel arguments differ (%s): trial %u of %d%s%s%s%s", diff, t->deaths + 1,
 		       TRIAL_MAX, given_back_note(f, t), left_out_note(t),
-		       f->env_damage ? "; the file is made again, since " : "",
+		       f->env_damage ? "; railhead writes the file again, because " : "",
 		       f->env_damage ? f->env_damage : "");
 	}
 }
@@ -597,8 +601,8 @@ static void decide_damaged(const struct trial_facts *f, struct trial *t)
 	bool gives = f->env_gives && *f->env_gives;
 
 	decide(t, KARGS_DAMAGED,
-	       "%s; GRUB takes %s%s%s from it for the next boot. `railhead kargs --reset` makes "
-	       "the file again",
+	       "%s; GRUB takes %s%s%s from the file for the next boot. `railhead kargs --reset` "
+	       "writes the file again",
 	       f->env_damage, gives ? "'" : "no arguments", gives ? f->env_gives : "",
 	       gives ? "'" : "");
 }

@@ -121,8 +121,8 @@ static void ask_counters(const struct root *root, struct boot_view *v)
 	} else if (c->block) {
 		char *why = v->trial.why;
 
-		v->trial.why = xasprintf("%s; RAUC has counted this boot, and gets the attempt of "
-					 "%s back before",
+		v->trial.why = xasprintf("%s; RAUC has counted this boot, so railhead first gives "
+					 "back the attempt of %s",
 					 why, c->what);
 		free(why);
 	}

@@ -122,17 +122,15 @@ char *witness_why_held(const struct witness *w)
 	if (w->of_this_boot || w->reboots < REBOOTS_MAX)
 		return NULL;
 	if (w->lost)
-		return xasprintf(
-			"how many reboots railhead has made before is not known (%s). The "
-			"verdict of this boot begins the count again, and the next boot may "
-			"reboot; `" SET_BACK_BY "` begins it at once",
-			w->damage);
-	return xasprintf(
-		"railhead has made %u reboots with no verdict in between (" WITNESS_FILE
-		", EFI variable RailheadReboots). See that " ENV_FILE_NAME " is kept from "
-		"boot to boot, that GRUB can write there, and that each boot wants the same "
-		"arguments; then `" SET_BACK_BY "` sets the count back",
-		w->reboots);
+		return xasprintf("railhead can't tell how many reboots it has made before (%s). "
+				 "The verdict of this boot begins the count again, and the next "
+				 "boot may reboot; `" SET_BACK_BY "` begins the count at once",
+				 w->damage);
+	return xasprintf("railhead has made %u reboots with no verdict in between (" WITNESS_FILE
+			 ", EFI variable RailheadReboots). Check that " ENV_FILE_NAME
+			 " survives a reboot, that GRUB can write to the file, and that each boot "
+			 "requires the same arguments; then `" SET_BACK_BY "` sets the count back",
+			 w->reboots);
 }
 
 /* --- writing ------------------------------------------------------------------------------- */
@@ -189,11 +187,10 @@ static int write_both(const struct root *root, const char *text, struct err *err
 
 	if (variable == 0 || file == 0)
 		return 0;
-	return err_set(
-		err, file,
-		"railhead can't count its reboots (%s; %s), and so makes none: make " WITNESS_FILE
-		" writable, or reboot the node yourself",
-		of_file.text, of_variable.text);
+	return err_set(err, file,
+		       "railhead can't count its reboots (%s; %s), and so does not reboot: "
+		       "make " WITNESS_FILE " writable, or reboot the node yourself",
+		       of_file.text, of_variable.text);
 }
 
 int witness_count(const struct root *root, struct err *err)

@@ -163,13 +163,13 @@ static const char *lack_of_initramfs(const struct apply *a, enum stage stage)
 	if (stage != STAGE_EARLY || !a->unit || a->status.record.stage[STAGE_INITRD].ran)
 		return NULL;
 	if (root_exists(a->root, "/run/railhead/initramfs.log"))
-		return "the initrd stage began in the initramfs and left no result (why is in the "
-		       "kernel's log), so stage early did its work: options of modules that the "
+		return "the initrd stage began in the initramfs and left no result (the kernel log "
+		       "has the reason), so stage early did its work: options of modules that the "
 		       "initramfs loaded are not set";
 	return "the initrd stage did not run in the initramfs, or railhead-initrd.service failed "
 	       "there, so stage early did its work: a reboot for kernel arguments takes longer, "
-	       "and options of modules that the initramfs loaded are not set; if it has no "
-	       "railhead in it, make it again (dracut --force, update-initramfs -u)";
+	       "and options of modules that the initramfs loaded are not set; if the initramfs "
+	       "does not contain railhead, make it again (dracut --force, update-initramfs -u)";
 }
 
 /* GRUB counts started boots, whatever their profile and mode. */

@@ -255,11 +255,11 @@ static int doc_in(const json_t *doc, struct history *ret, struct err *err)
 	if (json_is_integer(schema) && json_integer_value(schema) > HISTORY_SCHEMA)
 		return err_set(err, -EPROTO,
 			       HISTORY_PATH ": schema %" JSON_INTEGER_FORMAT
-					    "; this railhead reads %d and leaves the file alone: "
-					    "upgrade railhead, or remove the file",
+					    "; this railhead reads version %d and does not change "
+					    "the file: upgrade railhead, or remove the file",
 			       json_integer_value(schema), HISTORY_SCHEMA);
 	if (json_integer_value(schema) != HISTORY_SCHEMA || !json_is_array(boots))
-		return damaged(err, "this is not a history of railhead");
+		return damaged(err, "railhead did not write this history");
 	return boots_in(boots, ret, err);
 }
 
@@ -273,7 +273,7 @@ int history_read(const struct root *root, struct history *ret, struct err *err)
 	*ret = (struct history){0};
 	r = state_kept(root, HISTORY_FILE, &text, err);
 	if (r == -EFBIG)
-		return damaged(err, "too large for a history");
+		return damaged(err, "larger than a history can be");
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	doc = json_loads(text, 0, &where);

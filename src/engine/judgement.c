@@ -65,25 +65,27 @@ static void say_settled(struct work *w, const struct settled *s)
 				 "in their trial%s%s; %s. Correct kernel_args, or repair the "
 				 "failed items and run `railhead apply --retry`%s",
 				 *names ? names : "something",
-				 s->lack ? ", and it is unknown which items fail without them: "
+				 s->lack ? ", and railhead can't tell which items fail without "
+					   "these arguments: "
 					 : " and held before",
 				 s->lack ? s->lack : "",
-				 s->trial ? "the next boot has the earlier ones"
-					  : "the earlier ones are in force",
+				 s->trial ? "the next boot has the earlier arguments"
+					  : "the earlier arguments are in force",
 				 again);
 		block(&w->v, FAULT_BOOT_ARGS_UNFIT, text);
 		break;
 	case NOTE_LOOK_BACK:
 		text = xasprintf("kernel_args/next_boot: %s failed in the trial of kernel "
-				 "arguments; the next boot, with the earlier ones, shows whether "
-				 "that fails without them",
+				 "arguments; the next boot has the earlier arguments, and shows "
+				 "which of these items fail without the new ones",
 				 names);
 		block(&w->v, FAULT_BOOT_ARGS_DIFFER, text);
 		break;
 	case NOTE_LOOKED_BACK:
 		block(&w->v, FAULT_BOOT_ARGS_DIFFER,
 		      "kernel_args/next_boot: the items that failed in the trial of kernel "
-		      "arguments fail without them, too; the next boot tries them once more");
+		      "arguments also fail without the new arguments; the next boot tries the new "
+		      "arguments again");
 		break;
 	default:
 		break;
@@ -104,8 +106,8 @@ static void settle_kargs(struct work *w)
 	say_settled(w, &s);
 	w->flow.reboots = s.reboots;
 	if (s.counted) {
-		cleanup_free char *text =
-			xasprintf("no reboot into other kernel arguments now: %s", s.counted);
+		cleanup_free char *text = xasprintf(
+			"railhead does not reboot for other kernel arguments now: %s", s.counted);
 
 		w->j->complain(text);
 	}
@@ -163,7 +165,7 @@ static void blame_load(struct change *c, const struct strv *loaded)
 	if (c->of_load) /* its reason already names the rise, or the unreadable counter */
 		change_reason_more(c, JUDGED_UNDER_LOAD " (%s)", names);
 	else
-		change_reason_more(c, SINCE_THE_LOAD " (%s): the item held before them", names);
+		change_reason_more(c, SINCE_THE_LOAD " (%s), and held before", names);
 }
 
 /* The result of a look before the load. */
@@ -334,7 +336,7 @@ static int conclude(struct work *w, enum flow_event event)
 static int conclude_killed(struct work *w)
 {
 	cleanup_free char *text = xasprintf(
-		"the gate was begun %u times, and killed, or failed, before its verdict each time; "
+		"the gate began %u times, and each time was killed or failed before its verdict; "
 		"see `journalctl -u railhead-gate` and the kernel log (out of memory?), and run "
 		"`railhead gate`",
 		w->record->begun);

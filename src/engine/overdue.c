@@ -49,12 +49,12 @@ static void explain_in_line(const struct root *root, const struct jobs *jobs, co
 	size_t n = add_others(root, jobs, job, WHERE_AT_WORK, &names);
 
 	if (n)
-		str_addf(text, "; it waits behind %s, which %s %s", names.s,
+		str_addf(text, "; the worker waits behind %s, which %s %s", names.s,
 			 n > 1 ? "may hold" : "holds", line);
 	else
 		str_addf(text,
-			 "; it waits for %s, which is held outside this run: by another program, a "
-			 "hotplug event or a write that has hung since an earlier run (ps -eo "
+			 "; the worker waits for %s, which another program, a hotplug event or a "
+			 "hung write of an earlier run holds (ps -eo "
 			 "pid,stat,wchan,args)",
 			 line);
 }
@@ -65,8 +65,8 @@ static void explain_at_work(const struct root *root, const struct jobs *jobs, co
 	cleanup_str struct str names = {0};
 
 	if (add_others(root, jobs, job, WHERE_IN_LINE, &names))
-		str_addf(text, "; it holds %s, and %s wait%s behind it until a reboot", line,
-			 names.s, strchr(names.s, ' ') ? "" : "s");
+		str_addf(text, "; the worker holds %s, and %s wait%s behind it until a reboot",
+			 line, names.s, strchr(names.s, ' ') ? "" : "s");
 }
 
 static void explain_unknown(const struct root *root, const struct jobs *jobs, const struct job *job,
@@ -89,7 +89,8 @@ void overdue_explain(const struct root *root, const struct jobs *jobs, const str
 	enum whereabouts there = where(root, job, &in);
 
 	if (in.len)
-		str_addf(text, "; it is in %s, and the kernel log may have the reason", in.s);
+		str_addf(text, "; the worker is in %s, and the kernel log may have the reason",
+			 in.s);
 	if (!line)
 		return;
 	if (there == WHERE_IN_LINE)

@@ -67,7 +67,7 @@ static char *wrong_target(const struct pass *pass, const struct plan *benchmarks
 		const char *id = pass->measurements.list.v[i].id;
 
 		if (!plan_find(benchmarks, id))
-			return xasprintf("%s: there is no such target now", *id ? id : "a number");
+			return xasprintf("%s: this target no longer exists", *id ? id : "a number");
 	}
 	for (size_t i = 0; i < benchmarks->list.n; i++) {
 		const struct change *c = benchmarks->list.v[i];

@@ -78,8 +78,7 @@ static void add_changes(struct str *out, const struct record *record)
 	size_t count[CHANGE_STATE_COUNT] = {0};
 
 	count_states(record, count);
-	str_add(out, "# HELP railhead_changes Changes of the profile, by the state they were last "
-		     "seen in.\n"
+	str_add(out, "# HELP railhead_changes Changes of the profile, by their last known state.\n"
 		     "# TYPE railhead_changes gauge\n");
 	for (enum change_state st = CHANGE_SAME; st <= CHANGE_UNSUPPORTED; st++)
 		str_addf(out, "railhead_changes{state=\"%s\"} %zu\n", state_name(st), count[st]);
@@ -165,7 +164,7 @@ char *publish_metrics(const struct record *record, bool ready)
 		 "verdict.\n"
 		 "# TYPE railhead_admitted_by_hand gauge\n"
 		 "railhead_admitted_by_hand %d\n"
-		 "# HELP railhead_info The profile of this boot and what was judged; always 1.\n"
+		 "# HELP railhead_info The profile of this boot and its verdict; always 1.\n"
 		 "# TYPE railhead_info gauge\n"
 		 "railhead_info{",
 		 ready, by_hand(record, ready));

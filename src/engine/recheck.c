@@ -112,8 +112,9 @@ static int warn_of_profile(struct later_look *l)
 {
 	const struct verdict *was = &l->record->verdict;
 	const char *why = l->run.status == RUN_OK ? "the profile has changed" : l->run.why.text;
-	cleanup_free char *text =
-		xasprintf("not looked at after the verdict: %s; run `railhead gate --again`", why);
+	cleanup_free char *text = xasprintf("railhead has not looked at the node since the "
+					    "verdict: %s; run `railhead gate --again`",
+					    why);
 
 	if (flow_state(l->record) != FLOW_ADMITTED)
 		return 0;
@@ -125,7 +126,7 @@ static int warn_of_profile(struct later_look *l)
 	return 1;
 }
 
-#define BY_OTHERS "so since the node was judged: another program set it"
+#define BY_OTHERS "changed since the verdict: another program set it"
 
 /* A device's losses are the reason of the device's own lapse, without another writer to blame. */
 static bool held_when_judged(const struct record *r, const struct change *c)

@@ -167,8 +167,8 @@ enum { RECORD_LAPSES_MOST = 4 }; /* an update of a switch takes a port away once
 /* The node lapsed too often, and is ready again only after everything has held for a while. */
 bool record_is_held_back(const struct record *r);
 #define RECORD_HELD_BACK                                                                        \
-	"the node has lapsed too often since the gate: it is ready again after everything has " \
-	"held for an hour, or by `railhead gate --again`; `journalctl -t railhead` has each "   \
+	"the node has lapsed too often since the gate: it is ready again after all items have " \
+	"held for an hour, or by `railhead gate --again`; `journalctl -t railhead` lists each " \
 	"change"
 /* A judgement begins: until its verdict, no verdict admits work, and nothing counts as measured. */
 void record_begin(struct record *r);

@@ -80,16 +80,17 @@ static struct loss loss_of(const struct root *root, const struct watched *w)
 	if (w->flapping)
 		return (struct loss){
 			FAULT_PCI_FLAPS,
-			"it came back too often in ten minutes and is left alone; see the kernel "
+			"the device came back too often in ten minutes, so railhead leaves it "
+			"alone; see the kernel "
 			"log "
 			"(AER, DPC, link), reseat or replace it, then run `railhead apply` and "
 			"`railhead gate`"};
 	if (w->tried && w->state == WATCHED_COMING)
-		return (struct loss){
-			FAULT_PCI_INCOMPLETE,
-			"its driver has not made its netdev or RDMA device, or udev has not named "
-			"it; see the kernel log, then run `railhead apply --device` with its "
-			"address"};
+		return (struct loss){FAULT_PCI_INCOMPLETE,
+				     "the driver has not made the netdev or RDMA device, or udev "
+				     "has not named the device; see the kernel log, then run "
+				     "`railhead apply --device` with its "
+				     "address"};
 	if (w->tried && w->state == WATCHED_BACK)
 		return (struct loss){FAULT_PCI_NOT_RESTORED,
 				     "part of the profile could not be applied again; mend the "
@@ -99,7 +100,7 @@ static struct loss loss_of(const struct root *root, const struct watched *w)
 	case WATCHED_AWAY:
 		return (struct loss){
 			is_on_bus(root, w) ? FAULT_PCI_UNBOUND : FAULT_PCI_LOST,
-			"the profile is applied to the device when its driver is back; see "
+			"railhead applies the profile to the device when its driver is back; see "
 			"the kernel log, `lspci` and `modprobe`"};
 	case WATCHED_COMING:
 		return (struct loss){FAULT_PCI_RETURNS, "its driver has not made its devices yet"};

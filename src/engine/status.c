@@ -30,10 +30,9 @@ static void forget_claim(struct status *s)
 	record_end_admission(r);
 	if (!r->verdict.admit)
 		return;
-	text = xasprintf(
-		"the verdict was '%s', and " STATE_DIR "/" READY_FILE
-		" is missing: a judgement has begun, or was interrupted; run `railhead gate`",
-		verdict_name(r->verdict.kind));
+	text = xasprintf("the verdict was '%s', and " STATE_DIR "/" READY_FILE
+			 " is missing: a gate is at work, or was interrupted; run `railhead gate`",
+			 verdict_name(r->verdict.kind));
 	record_set_simple(r, VERDICT_LAPSED, FAULT_GATE_UNFINISHED, text);
 }
 
@@ -42,10 +41,10 @@ void status_blame_killed(struct status *s)
 	struct record *r = &s->record;
 	unsigned int begun = r->begun;
 	uint64_t at = r->begun_at;
-	cleanup_free char *text = xasprintf(
-		"the gate that began %llu s after boot was killed, or failed, before its verdict; "
-		"see `journalctl -u railhead-gate`, and run `railhead gate`",
-		(unsigned long long)(at / 1000000));
+	cleanup_free char *text =
+		xasprintf("the gate that began %llu s after boot was killed or failed before its "
+			  "verdict; see `journalctl -u railhead-gate`, and run `railhead gate`",
+			  (unsigned long long)(at / 1000000));
 
 	record_set_simple(r, VERDICT_WAITING, FAULT_GATE_KILLED, text);
 	r->begun = begun;

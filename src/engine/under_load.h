@@ -11,7 +11,7 @@
 /* In the reason of a change that is of_load. */
 #define JUDGED_UNDER_LOAD "the load was that of the benchmarks"
 /* In the reason of a change that is not of_load, and held before the load. */
-#define SINCE_THE_LOAD "so since the load of the benchmarks"
+#define SINCE_THE_LOAD "failed under the load of the benchmarks"
 
 /* Whether a load caused the reason. */
 bool under_load_is(const struct reason *r);

@@ -530,7 +530,7 @@ char *why_remedy(const struct why_change *c)
 	if (c->now->state == CHANGE_DIFFERS && c->now->kind->set && !c->now->withheld)
 		return xasprintf("%s%s%s`railhead apply` sets it%s", other ? "change " : "",
 				 other ? other->by : "",
-				 other ? ", which sets it again otherwise; " : "",
+				 other ? ", which otherwise sets the value again; " : "",
 				 c->now->kind == &kind_bootenv ? ", for the next boot" : "");
 	if (!other)
 		return fault ? xstrdup(fault_row(fault)->remedy) : NULL;

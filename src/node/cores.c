@@ -26,7 +26,7 @@ static int places_are_known(const struct node *node, struct err *err)
 	const struct cpu_places *places = node_places(node);
 
 	if (!places->list.n)
-		return err_set(err, -ENODATA, "the kernel does not say which CPUs are online");
+		return err_set(err, -ENODATA, "the kernel does not report which CPUs are online");
 	for (size_t i = 0; i < places->list.n; i++) {
 		const struct cpu_place *place = &places->list.v[i];
 
@@ -73,10 +73,10 @@ static int add_first(const struct node *node, int numa, unsigned int per_node, s
 		return 0;
 	node_places_of(node, numa, &of_node);
 	text = cpus_format(&of_node);
-	return err_set(
-		err, -ERANGE,
-		"NUMA node %d has %u core%s (CPUs %s), and to keep %u leaves none to isolate", numa,
-		cores, cores == 1 ? "" : "s", text, per_node);
+	return err_set(err, -ERANGE,
+		       "NUMA node %d has %u core%s (CPUs %s), and keeping %u of them leaves none "
+		       "to isolate",
+		       numa, cores, cores == 1 ? "" : "s", text, per_node);
 }
 
 int node_first_cores(const struct node *node, unsigned int per_node, struct cpus *ret,

@@ -330,10 +330,9 @@ char *device_set_fault(const struct node *node, const struct selector *sels, siz
 				 "gone from the bus needs a reseat or an RMA",
 				 sel->name, set->fn.n, sel->expect);
 	if (!sel->expect)
-		return xasprintf(
-			"%s: %zu functions, none expected; see `railhead match --explain`; "
-			"is this another SKU, or is one plugged in that must not be?",
-			sel->name, set->fn.n);
+		return xasprintf("%s: %zu functions, none expected: this node is another SKU, or "
+				 "has a card too many; see `railhead match --explain`",
+				 sel->name, set->fn.n);
 	return xasprintf("%s: %zu functions, %d expected; see `railhead match --explain`, and "
 			 "describe the set more narrowly or expect more",
 			 sel->name, set->fn.n, sel->expect);

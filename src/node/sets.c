@@ -180,8 +180,7 @@ static int check_parents(const struct selector *sels, size_t n, struct err *err)
 				return err_set(err, -EINVAL, "devices.%s.in: there is no set '%s'",
 					       s->name, s->in);
 			if (hops > n)
-				return err_set(err, -EINVAL,
-					       "devices.%s.in: goes round in a circle",
+				return err_set(err, -EINVAL, "devices.%s.in: refers back to itself",
 					       sels[i].name);
 			s = up;
 		}

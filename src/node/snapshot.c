@@ -485,7 +485,7 @@ static int add_info(struct capture *c, struct err *err)
 
 	json_decref(doc);
 	if (!text)
-		return err_set(err, -EINVAL, "the kernel's release is no text");
+		return err_set(err, -EINVAL, "the kernel's release is not text");
 	return tar_add_file(c->tar, SNAPSHOT_INFO, text, strlen(text), err);
 }
 

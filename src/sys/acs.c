@@ -149,7 +149,7 @@ const struct acs_port *acs_port(struct acs *acs, const char *addr, struct err *e
 		if (streq(acs->ports.v[i]->addr, addr))
 			return acs->ports.v[i];
 	if (!is_address(addr)) {
-		err_set(err, -EINVAL, "%s: no PCI address", addr);
+		err_set(err, -EINVAL, "%s: not a PCI address", addr);
 		return NULL;
 	}
 	if (!acs->lib.access && pci_lib_open(&acs->lib, acs->root, err) < 0)

@@ -180,7 +180,7 @@ static int enter_dir(struct unpack *u, const char *dir, struct err *err)
 	if (r < 0) {
 		close(fd);
 		return r == -ENOTDIR || r == -ELOOP
-			       ? refuse(err, dir, "a link or a file where a directory should be")
+			       ? refuse(err, dir, "a link or a file in the place of a directory")
 			       : err_errno(err, r, "%.200s", dir);
 	}
 	if (u->dirfd >= 0)
@@ -269,7 +269,7 @@ static int unpack_all(struct unpack *u, const char *path, struct err *err)
 			       u->lib->archive_error_string(u->a));
 	while (r == 0 && (got = u->lib->archive_read_next_header(u->a, &e)) != ARCHIVE_EOF) {
 		if (got < ARCHIVE_WARN)
-			return failed(u->lib, u->a, "no whole tar archive", err);
+			return failed(u->lib, u->a, "the tar archive is incomplete", err);
 		if (++u->entries > TAR_ENTRIES_MAX)
 			return err_set(err, -EFBIG, "more than %d entries", TAR_ENTRIES_MAX);
 		r = unpack_entry(u, e, err);

@@ -88,7 +88,7 @@ int machine_overwrite(int dirfd, const char *name, off_t offset, const void *dat
 		return err_errno(err, -errno, "%s: fsync", name);
 	r = check_written(fd, data, len, offset);
 	if (r < 0)
-		return err_errno(err, r, "%s: what was written does not read back", name);
+		return err_errno(err, r, "%s: the file does not read back as written", name);
 	return 0;
 }
 

@@ -55,7 +55,8 @@ int machine_efi_read(const struct root *root, const char *name, char **ret, size
 	if (r < 0)
 		return r;
 	if (len < ATTRIBUTES_LEN)
-		return err_set(err, -EBADMSG, "%s: %zu bytes are no EFI variable", name, len);
+		return err_set(err, -EBADMSG, "%s: %zu bytes are too few for an EFI variable", name,
+			       len);
 	*ret_len = len - ATTRIBUTES_LEN;
 	*ret = xcalloc(1, *ret_len + 1);
 	memcpy(*ret, raw + ATTRIBUTES_LEN, *ret_len);

@@ -62,12 +62,11 @@ static bool locked_down(const struct root *root)
 static int refused(const struct root *root, const struct writing *w, struct err *err)
 {
 	if (w->error == EPERM && locked_down(root))
-		return err_set(
-			err, -EOPNOTSUPP,
-			"%s: the kernel is locked down (Secure Boot), and lets nobody write "
-			"to config space: have the firmware set it, turn Secure Boot off, or "
-			"name the key in pcie.SET.optional",
-			w->addr);
+		return err_set(err, -EOPNOTSUPP,
+			       "%s: the kernel is locked down (Secure Boot), and rejects writes to "
+			       "config space: have the firmware set it, turn Secure Boot off, or "
+			       "name the key in pcie.SET.optional",
+			       w->addr);
 	return err_errno(err, -w->error, "%s: writing to its config space", w->addr);
 }
 
@@ -87,11 +86,10 @@ int machine_pci_express(const struct root *root, const char *addr, unsigned int 
 	if (w.error)
 		return refused(root, &w, err);
 	if ((w.got & mask) != (value & mask))
-		return err_set(
-			err, -EIO,
-			"%s: its register at CAP_EXP+%02x did not take 0x%04x (mask 0x%04x): "
-			"0x%04x is there; the function does not have these bits, or a "
-			"hypervisor keeps them",
-			addr, reg, value & mask, mask, w.got & mask);
+		return err_set(err, -EIO,
+			       "%s: the register at CAP_EXP+%02x did not accept 0x%04x (mask "
+			       "0x%04x), and reads 0x%04x; the function lacks these bits, or a "
+			       "hypervisor controls them",
+			       addr, reg, value & mask, mask, w.got & mask);
 	return 0;
 }

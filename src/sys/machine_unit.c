@@ -100,9 +100,10 @@ static void mark_reboot(bool on)
 static int reboot_failed(int r, int systemctl, struct err *err)
 {
 	mark_reboot(false);
-	return err_errno(err, r,
-			 "reboot: asked for, but nothing happened (systemctl ended with %d)",
-			 systemctl);
+	return err_errno(
+		err, r,
+		"reboot: requested, but the machine did not reboot (systemctl ended with %d)",
+		systemctl);
 }
 
 int machine_reboot(const struct root *root, struct err *err)
@@ -272,10 +273,10 @@ static int tell(const char *const argv[], const char *who, struct err *err)
 	int r = run_tool(argv, RELOAD_MS);
 
 	if (r < 0)
-		return err_errno(err, r, "%s can't be told of new files: %s", who, argv[0]);
+		return err_errno(err, r, "can't notify %s of new files: %s", who, argv[0]);
 	if (r > 0)
-		return err_set(err, -EIO, "%s was not told of new files: %s %s ended with %d", who,
-			       argv[0], argv[1], r);
+		return err_set(err, -EIO, "could not notify %s of new files: %s %s ended with %d",
+			       who, argv[0], argv[1], r);
 	return 0;
 }
 

@@ -136,8 +136,8 @@ int manager_number(const char *property, uint64_t *ret, struct err *err)
 	r = sd->sd_bus_get_property_trivial(bus, MANAGER, MANAGER_PATH, MANAGER ".Manager",
 					    property, NULL, 't', ret);
 	if (r < 0)
-		return err_set(err, -EIO, "the service manager does not say its %s: %s", property,
-			       strerror(-r));
+		return err_set(err, -EIO, "the service manager does not report its %s: %s",
+			       property, strerror(-r));
 	return 0;
 }
 

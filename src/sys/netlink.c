@@ -60,7 +60,7 @@ int netlink_error(const struct nlmsghdr *msg, size_t len, struct err *err)
 		return 0;
 	/* Every errno of the kernel is in this range, but a message may contain other numbers. */
 	if (e->error > 0 || e->error < -4095)
-		return err_set(err, -EBADMSG, "the kernel's answer by netlink is no errno");
+		return err_set(err, -EBADMSG, "the kernel's answer by netlink is not an errno");
 	words = kernel_words(msg, msg->nlmsg_len);
 	if (words)
 		return err_set(err, e->error, "%s; the kernel says: %s", strerror(-e->error),
@@ -196,7 +196,7 @@ static int collect(const struct worker *w, const struct apart *a, const char *lo
 	if (w->abandoned) {
 		err_set(err, -ETIMEDOUT,
 			"the kernel does not answer (%s is held) within %g s: a driver hangs; the "
-			"kernel log and the tasks in state D say which",
+			"kernel log and the tasks in state D show which driver",
 			lock, ms / 1000.0);
 		return err_fault(err, -ETIMEDOUT, FAULT_KERNEL_STUCK);
 	}

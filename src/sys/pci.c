@@ -140,8 +140,7 @@ int pci_msix_vectors(const struct root *root, const char *addr, unsigned int *re
 		return err_set(err, -ENOENT, "%s: its config space can't be read", addr);
 	if (m.reach == PCI_REACH_HEADER)
 		return err_set(err, -EACCES,
-			       "%s: only 64 bytes of its config space can be read; that is for "
-			       "root alone",
+			       "%s: only root can read more than 64 bytes of its config space",
 			       addr);
 	*ret = m.vectors;
 	return 0;

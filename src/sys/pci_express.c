@@ -90,13 +90,12 @@ static int judge(const struct reading *r, struct err *err)
 			r->addr);
 	if (r->reach == PCI_REACH_HEADER)
 		return err_set(err, -EACCES,
-			       "%s: only 64 bytes of its config space can be read; that is for "
-			       "root alone",
+			       "%s: only root can read more than 64 bytes of its config space",
 			       r->addr);
 	if (!r->express)
 		return err_set(err, -EOPNOTSUPP,
-			       "%s has no PCI Express capability: it is conventional PCI, or a "
-			       "virtual machine shows it as that",
+			       "%s has no PCI Express capability: the function is conventional "
+			       "PCI, or a hypervisor shows it as conventional PCI",
 			       r->addr);
 	return 0;
 }

@@ -287,6 +287,6 @@ int ports_question(const void *arg, struct netlink_answer *ret, struct err *err)
 	for (size_t i = 0; r == 0 && i < q->netdevs.list.n; i++)
 		r = ask_netdev(q, family, q->netdevs.list.v[i], ret, err);
 	if (r == 0 && !ret->len)
-		return err_set(err, -ENODEV, "it has no netdev any more");
+		return err_set(err, -ENODEV, "the function no longer has a netdev");
 	return r;
 }

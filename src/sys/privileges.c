@@ -66,10 +66,9 @@ int privileges_add(struct privileges *p, const char *capability, struct err *err
 	int number = capability_number(capability);
 
 	if (number < 0)
-		return err_set(err, -EINVAL, "%s: there is no such capability (capabilities(7))",
-			       capability);
+		return err_set(err, -EINVAL, "%s: not a capability (capabilities(7))", capability);
 	if (prctl(PR_CAPBSET_READ, number, 0, 0, 0) < 0)
-		return err_set(err, -EINVAL, "%s: this kernel does not have it", capability);
+		return err_set(err, -EINVAL, "%s: this kernel lacks the capability", capability);
 	p->capabilities |= UINT64_C(1) << number;
 	return 0;
 }
@@ -120,7 +119,7 @@ int privileges_take(const struct privileges *p, const char **what)
 	r = set_capabilities(p->capabilities);
 	if (r < 0)
 		return r;
-	*what = "give up what set-user-ID programs grant";
+	*what = "reject the privileges of set-user-ID programs";
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0;
 }
 
@@ -131,11 +130,13 @@ static int check_owner(const char *path, struct stat *ret, struct err *err)
 	if (stat(path, ret) < 0)
 		return err_errno(err, -errno, "%s", path);
 	if (ret->st_uid != 0)
-		return err_set(err, -EPERM, "%s belongs to user %u, not to root: chown it", path,
+		return err_set(err, -EPERM,
+			       "%s belongs to user %u, not to root: run chown root on it", path,
 			       (unsigned int)ret->st_uid);
 	if (ret->st_mode & (S_IWGRP | S_IWOTH) &&
 	    !(S_ISDIR(ret->st_mode) && ret->st_mode & S_ISVTX))
-		return err_set(err, -EPERM, "%s may be written by others than root: chmod go-w it",
+		return err_set(err, -EPERM,
+			       "%s is writable by users other than root: run chmod go-w on it",
 			       path);
 	return 0;
 }
@@ -155,7 +156,7 @@ int privileges_program(const char *path, char **ret, struct err *err)
 	if (r < 0)
 		return r;
 	if (!S_ISREG(st.st_mode) || !(st.st_mode & S_IXUSR))
-		return err_set(err, -EACCES, "%s is no program: chmod +x it", real);
+		return err_set(err, -EACCES, "%s is not executable: run chmod +x on it", real);
 	dir = xstrdup(real);
 	do {
 		*strrchr(dir, '/') = '\0';

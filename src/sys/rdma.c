@@ -39,8 +39,8 @@ int rdma_parse_netns(const void *data, size_t len, bool *ret_shared, struct err 
 			return 0;
 		}
 	return err_set(err, -EBADMSG,
-		       "this kernel does not say which network namespaces see RDMA "
-		       "devices (it has that since Linux 5.2)");
+		       "this kernel does not report which network namespaces see RDMA devices "
+		       "(Linux 5.2 and later do)");
 }
 
 static int question(const void *arg, struct netlink_answer *ret, struct err *err)

@@ -83,15 +83,16 @@ bool machine_armed(uint32_t file);
 /* The kernel that the trial of that file counts for; otherwise, where the file says none. */
 uint8_t machine_trial_kernel(uint32_t file, uint8_t otherwise);
 /* What the file stands for, for people: X(name, its word, what the operator sees) */
-#define RESTS(X)                                                                                 \
-	X(ABSENT, "absent", "no railhead.env: nothing was ever tried")                           \
-	X(GOOD, "good", "the good args boot, or none are good")                                  \
-	X(ARMED, "armed", "`a trial is armed`; the next boot is the trial")                      \
-	X(TAKEN, "taken", "a trial runs (`railhead.trial=` on its line), or has died")           \
-	X(BACK, "back", "something failed in the trial: the next boot shows what fails without") \
-	X(AGAIN, "again", "the trial that decides is armed")                                     \
-	X(OUT, "out",                                                                            \
-	  "two boots with the good args did not come to stage early: GRUB leaves them out")      \
+#define RESTS(X)                                                                                \
+	X(ABSENT, "absent", "no railhead.env: nothing was ever tried")                          \
+	X(GOOD, "good", "the good args boot, or none are good")                                 \
+	X(ARMED, "armed", "`a trial is armed`; the next boot is the trial")                     \
+	X(TAKEN, "taken", "a trial runs (`railhead.trial=` on its line), or has died")          \
+	X(BACK, "back",                                                                         \
+	  "an item failed in the trial: the next boot shows which items fail without the args") \
+	X(AGAIN, "again", "the trial that decides is armed")                                    \
+	X(OUT, "out",                                                                           \
+	  "two boots with the good args did not reach stage early: GRUB leaves the args out")   \
 	X(DAMAGED, "damaged", "two bytes or more were changed: `railhead kargs --reset`")
 enum resting {
 #define X(name, word, text) REST_##name,

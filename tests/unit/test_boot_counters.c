@@ -97,12 +97,13 @@ static void test_rauc(void **state)
 		/* B is the fallback, A has died: B is all there is; nor is the second slot filled
 		 */
 		{"ORDER=A B\nA_OK=1\nB_OK=1\nA_TRY=1\nB_TRY=1\n", "rauc.slot=B",
-		 "RAUC has no slot to boot but B, should a trial fail (ORDER=A B, A_OK=1 A_TRY=1",
+		 "if a trial fails, RAUC has no slot to boot other than B (ORDER=A B, A_OK=1 "
+		 "A_TRY=1",
 		 NULL},
-		{"ORDER=A B\nA_OK=1\nA_TRY=0\n", "rauc.slot=A", "RAUC has no slot to boot but A",
-		 NULL},
-		{"ORDER=A\nA_OK=1\nA_TRY=1\n", "rauc.slot=A", "RAUC has no slot to boot but A",
-		 NULL},
+		{"ORDER=A B\nA_OK=1\nA_TRY=0\n", "rauc.slot=A",
+		 "RAUC has no slot to boot other than A", NULL},
+		{"ORDER=A\nA_OK=1\nA_TRY=1\n", "rauc.slot=A",
+		 "RAUC has no slot to boot other than A", NULL},
 		/* the first slot is bad, the second one runs, the third is the way back */
 		{"ORDER=A B C\nA_OK=0\nB_OK=1\nB_TRY=1\nC_OK=1\n", "rauc.slot=B", NULL,
 		 "slot B (B_TRY=1"},
@@ -128,9 +129,9 @@ static void test_rauc(void **state)
 		{"ORDER=A B\nA_OK=yes\nA_TRY=1\nB_OK=1\n", "rauc.slot=A", "is neither 0 nor 1",
 		 NULL},
 		{"ORDER=A B\nA_OK=1\nA_TRY=1\nA_TRY=1\nB_OK=1\n", "rauc.slot=A",
-		 "the line A_TRY of /boot/grub/grubenv is not as RAUC writes it", NULL},
+		 "the line A_TRY of /boot/grub/grubenv does not have RAUC's format", NULL},
 		{"ORDER=A B\nA_OK=1\nA_TRY=\\1\nB_OK=1\n", "rauc.slot=A",
-		 "is not as RAUC writes it", NULL},
+		 "does not have RAUC's format", NULL},
 		/* nobody's */
 		{"ORDER=\nA_OK=1\nA_TRY=1\n", "rauc.slot=A", NULL, NULL},
 		{"A_OK=1\nA_TRY=1\n", "rauc.slot=A", NULL, NULL},
@@ -200,7 +201,8 @@ static void test_damaged(void **state)
 	counters_free(&c);
 	b.trouble = xstrdup("/boot/grub/grubenv can't be read (Input/output error)");
 	counters_judge(&t->root, &b, "", &c);
-	assert_non_null(strstr(c.armed, "is not known: /boot/grub/grubenv can't be read"));
+	assert_non_null(
+		strstr(c.armed, "boot counter is active: /boot/grub/grubenv can't be read"));
 	counters_free(&c);
 	blocks_free(&b);
 }
@@ -235,7 +237,7 @@ static void test_rauc_conf(void **state)
 	conf("[system]\nbootloader=grub\n");
 	add(&b, "/boot/grub/grubenv", UPDATED);
 	add(&b, "/boot/efi/EFI/BOOT/grubenv", UPDATED);
-	expect_armed(&b, "rauc.slot=A", "which block of GRUB's is in use is not known");
+	expect_armed(&b, "rauc.slot=A", "can't tell which environment block GRUB uses");
 	/* the one that RAUC names, whatever else lies around */
 	add_raw(&b, "/grubenv/env", raucs, strlen(raucs), true);
 	counters_judge(&t->root, &b, "rauc.slot=A", &c);

@@ -182,7 +182,7 @@ static void test_damage(void **state)
 	assert_int_equal(env_parse(buf, ENV_SIZE, &back, &err), 1);
 	buf[3700] = 'x';
 	assert_int_equal(env_parse(buf, ENV_SIZE, &back, &err), -EBADMSG);
-	assert_non_null(strstr(err.text, "neither its values nor the copy of them add up"));
+	assert_non_null(strstr(err.text, "neither its values nor their copy match their checksum"));
 	/* they add up, and are none of ours */
 	env_render(&env, buf);
 	buf[39] = 'c';

@@ -70,7 +70,7 @@ static void test_texts(void **state)
 		 &plain,
 		 {"pci=a", "quiet", "iommu=pt"},
 		 "# kernel arguments of railhead profile p 1.0\n"
-		 "# What the image has of these goes: pci=, iommu=\n"
+		 "# grubby removes the image's own values of: pci=, iommu=\n"
 		 "grubby --update-kernel=ALL --args='pci=a quiet iommu=pt'\n"},
 	};
 
@@ -90,7 +90,7 @@ static void test_refused(void **state)
 		const char *arg, *says;
 	} t[] = {
 		{KARG_FORMAT_UKI, "@x", "@x: ukify would read a file"},
-		{KARG_FORMAT_UKI, "#x", "#x: ukify would read it and all behind it"},
+		{KARG_FORMAT_UKI, "#x", "#x: ukify would read this argument and all that follow"},
 		{KARG_FORMAT_GRUBBY, "console=tty0", "console=tty0: each console= counts"},
 		{KARG_FORMAT_GRUBBY, "systemd.mask=a.service", "each systemd.mask= counts"},
 		{KARG_FORMAT_GRUBBY, "a+b=1", "would read + in the name"},

@@ -487,15 +487,16 @@ static void test_sentence(void **state)
 	(void)state;
 	assert_string_equal(
 		a, "luks-root (/dev/sda2): its key is sealed by the TPM to PCR 8, 12, which kernel "
-		   "arguments change: with other arguments it asks for its passphrase at the next "
-		   "boot, and a trial that waits there is rebooted; bind it to PCR 7, with "
+		   "arguments change: with other arguments the volume asks for its passphrase at "
+		   "the next "
+		   "boot, and a trial that waits there is rebooted; bind the key to PCR 7, with "
 		   "systemd-cryptenroll --wipe-slot=tpm2 --tpm2-device=auto --tpm2-pcrs=7 "
 		   "/dev/sda2");
 	assert_text(b, "boot (/dev/md0): its key is sealed by the TPM to PCR 9, which");
 	assert_text(b, "with clevis luks bind -d /dev/md0 tpm2 '{\"pcr_ids\":\"7\"}'");
-	assert_text(c, "luks-x: its key is sealed by the TPM (tpm2-device= in /etc/crypttab), to "
-		       "which PCRs is not known here");
-	assert_text(c, "if one of those is among them, it asks for its passphrase");
+	assert_text(c, "luks-x: its key is sealed by the TPM (tpm2-device= in /etc/crypttab) to "
+		       "PCRs that railhead can't read");
+	assert_text(c, "if the key is sealed to one of these, the volume asks for its passphrase");
 	assert_text(c, "--tpm2-pcrs=7 DEVICE");
 }
 

@@ -150,7 +150,7 @@ static void test_unwritable(void **state)
 		{"dm-9", NULL},
 		{"dm-10", "the device-mapper volume dm-10"},
 		{"bcache0", "/dev/bcache0, which lies on /dev/nvme0n1p1"},
-		{"dm-20", "lies on too much"},
+		{"dm-20", "lies on too many layers of devices"},
 	};
 	const struct tmp *tmp = *state;
 

@@ -353,7 +353,7 @@ static void test_never_arrives(void **state)
 	never_arrives(&m, "menu entry", "the menu entry that was booted has no $railhead_kargs");
 	machine_init(&m);
 	m.dropped = "intel_iommu=on,sm_on";
-	never_arrives(&m, "kernel or boot loader dropped", "in an earlier trial");
+	never_arrives(&m, "the boot loader dropped the arguments", "in an earlier trial");
 	machine_init(&m);
 	m.grub_writes = false;
 	never_arrives(&m, "can't write", "can't write");
@@ -423,7 +423,7 @@ static void test_deadly_then_mended(void **state)
 	/* The bad ones are remembered, whatever came between. */
 	assert_int_equal(power_on(&m, "bad=1"), KARGS_REJECTED);
 	assert_non_null(strstr(m.last.why, "2 trial boots with them on kernel 6.1 died, the last "
-					   "one armed 2026-09-21"));
+					   "trial armed 2026-09-21"));
 	assert_int_equal(m.reboots, TRIAL_MAX + 1);
 	assert_true(kargs_has(m.cmdline, "fine=1"));
 	machine_done(&m);
@@ -486,7 +486,7 @@ static void test_other_args_after_a_death(void **state)
 			 m.last.decision == KARGS_WRITE_AND_REBOOT);
 		assert_int_equal(m.reboots, 1);
 		assert_true(kargs_has(m.cmdline, "good=1"));
-		assert_non_null(strstr(m.last.why, "a trial of others has just died"));
+		assert_non_null(strstr(m.last.why, "a trial of other arguments has just died"));
 		settle(&m);
 	}
 	/* and good ones come through at once */
@@ -802,7 +802,7 @@ static void test_left_out_is_said(void **state)
 	trial_free(&m.last);
 	decide(&m, "a=1", &m.last, true, false);
 	assert_int_equal(m.last.decision, KARGS_WRITE_AND_REBOOT);
-	assert_non_null(strstr(m.last.why, "trial 2 of 2; GRUB left the earlier ones out"));
+	assert_non_null(strstr(m.last.why, "trial 2 of 2; GRUB left the earlier arguments out"));
 	machine_done(&m);
 }
 
@@ -1125,7 +1125,7 @@ static void test_none_are_left_out(void **state)
 	trial_free(&m.last);
 	decide(&m, "fine=1", &m.last, true, false);
 	assert_int_equal(m.last.decision, KARGS_WRITE_AND_REBOOT);
-	assert_null(strstr(m.last.why, "left the earlier ones out"));
+	assert_null(strstr(m.last.why, "left the earlier arguments out"));
 	m.lost = 0;
 	assert_int_equal(power_on(&m, "fine=1"), KARGS_SAME);
 	assert_int_equal(m.lost, 0);
@@ -1317,7 +1317,7 @@ static void test_damaged(void **state)
 	m.loader_ok = false;
 	assert_int_equal(power_on(&m, WANTED), KARGS_DAMAGED);
 	assert_non_null(strstr(m.last.why, "1024 bytes long"));
-	assert_non_null(strstr(m.last.why, "GRUB takes no arguments from it"));
+	assert_non_null(strstr(m.last.why, "GRUB takes no arguments from the file"));
 	assert_int_equal(m.reboots, 1);
 	m.loader_ok = true;
 	/* They are on the line, wherever from: the file is made again. */
@@ -1344,8 +1344,9 @@ static void test_held(void **state)
 		assert_int_equal(power_on(&m, "a=2"), KARGS_HELD);
 		assert_string_equal(kargs_decision_name(m.last.decision), "held");
 		assert_non_null(strstr(m.last.why, "(+a=2 -a=1)"));
-		assert_non_null(strstr(m.last.why,
-				       "no reboot is made for them: railhead has made 5 reboots"));
+		assert_non_null(
+			strstr(m.last.why,
+			       "railhead does not reboot for them: railhead has made 5 reboots"));
 	}
 	/* What needs no reboot is as ever. */
 	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
@@ -1567,7 +1568,7 @@ static void test_ends(void **state)
 	/* ... but two of them are all: no loop comes of one that reboots each boot. */
 	ends_in("sss-", KARGS_SAME, 4, NULL, "sss");
 	ends_in("ssss", KARGS_REJECTED, TRIAL_MAX + ENV_GIVEN_MAX,
-		"2 trial boots with them on kernel 6.1 died, the last one armed 2026-09-21 14:13 "
+		"2 trial boots with them on kernel 6.1 died, the last trial armed 2026-09-21 14:13 "
 		"UTC: both were shut down before their verdict",
 		"ssss");
 	ends_in("asap", KARGS_REJECTED, TRIAL_MAX + ENV_GIVEN_MAX,
@@ -1596,7 +1597,8 @@ static void test_given_back_is_said(void **state)
 	assert_true(begin(&m));
 	look(&m, "new=1", false);
 	assert_int_equal(m.last.decision, KARGS_WRITE_AND_REBOOT);
-	assert_non_null(strstr(m.last.why, "trial 1 of 2 again, since the last one was shut down"));
+	assert_non_null(
+		strstr(m.last.why, "trial 1 of 2 again, because the last trial was shut down"));
 	machine_done(&m);
 }
 

@@ -220,8 +220,8 @@ static void test_damaged(void **state)
 			tree_init(&t, efi);
 			sh(&t, "mkdir etc/railhead && printf '%s%s' >./%s",
 			   efi ? "\\7\\0\\0\\0" : "", texts[i], efi ? VARIABLE : WITNESS_FILE);
-			held_by(&t, efi ? "not known (EFI variable"
-					: "not known (/etc/railhead/reboots");
+			held_by(&t, efi ? "it has made before (EFI variable"
+					: "it has made before (/etc/railhead/reboots");
 			assert_int_equal(witness_count(&t.root, &err), -EDQUOT);
 			/* as a copy of one that can be read it says nothing */
 			sh(&t, "printf '%sreboots=1 boot=x\\n' >./%s", efi ? "" : "\\7\\0\\0\\0",

@@ -248,7 +248,8 @@ static void test_isolation_but_for_cores(void **state)
 		 {"0,4", "1,5", "2,6"},
 		 {"0-1,4-5", "2,6", ""},
 		 "1 per node",
-		 "NUMA node 1 has 1 core (CPUs 2,6), and to keep 1 leaves none to isolate; keep "
+		 "NUMA node 1 has 1 core (CPUs 2,6), and keeping 1 of them leaves none to isolate; "
+		 "keep "
 		 "fewer",
 		 -ERANGE},
 		{"0-5",
@@ -261,7 +262,8 @@ static void test_isolation_but_for_cores(void **state)
 		 {"0,4", "1,5", "2,6", "3,7"},
 		 {"0-1,4-5", "2-3,6-7", ""},
 		 "2 per node",
-		 "NUMA node 0 has 2 cores (CPUs 0-1,4-5), and to keep 2 leaves none to isolate",
+		 "NUMA node 0 has 2 cores (CPUs 0-1,4-5), and keeping 2 of them leaves none to "
+		 "isolate",
 		 -ERANGE},
 		{"0-7",
 		 {"0,4", "1,5", "2,6"},

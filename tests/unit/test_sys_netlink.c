@@ -278,7 +278,7 @@ static void test_apart(void **state)
 	assert_int_equal(netlink_ask_apart(hang, NULL, "rtnl", 100, &got, &err), -ETIMEDOUT);
 	assert_string_equal(
 		err.text, "the kernel does not answer (rtnl is held) within 0.1 s: a driver hangs; "
-			  "the kernel log and the tasks in state D say which");
+			  "the kernel log and the tasks in state D show which driver");
 	assert_null(got.data);
 }
 

@@ -47,7 +47,7 @@ static void test_capabilities(void **state)
 	assert_true(p.capabilities ==
 		    (UINT64_C(1) << CAP_NET_RAW | UINT64_C(1) << CAP_CHECKPOINT_RESTORE));
 	assert_int_equal(privileges_add(&p, "CAP_EVERYTHING", &t->err), -EINVAL);
-	assert_text(t->err.text, "CAP_EVERYTHING: there is no such capability");
+	assert_text(t->err.text, "CAP_EVERYTHING: not a capability");
 }
 
 /* 0, or the error; what it says must hold text. */
@@ -77,19 +77,21 @@ static void test_program(void **state)
 		return;
 	}
 	tmp_write(t, "d/check", "#!/bin/sh\n");
-	assert_int_equal(judge(t, "d/check", "/d/check is no program: chmod +x it"), -EACCES);
+	assert_int_equal(judge(t, "d/check", "/d/check is not executable: run chmod +x on it"),
+			 -EACCES);
 	assert_int_equal(chmod(tmp_path(t, "d/check"), 0755), 0);
 	tree_link(t, "link", "d/check");
 	assert_int_equal(judge(t, "d/check", "/d/check"), 0);
 	assert_int_equal(judge(t, "link", "/d/check"), 0);
-	assert_int_equal(judge(t, "d", "/d is no program"), -EACCES);
+	assert_int_equal(judge(t, "d", "/d is not executable"), -EACCES);
 
 	assert_int_equal(chmod(tmp_path(t, "d/check"), 0775), 0);
-	assert_int_equal(judge(t, "d/check", "/d/check may be written by others"), -EPERM);
+	assert_int_equal(judge(t, "d/check", "/d/check is writable by users other than root"),
+			 -EPERM);
 	assert_int_equal(chmod(tmp_path(t, "d/check"), 04755), 0);
 	assert_int_equal(judge(t, "d/check", "/d/check"), 0);
 	assert_int_equal(chmod(tmp_path(t, "d"), 0757), 0);
-	assert_int_equal(judge(t, "link", "/d may be written by others"), -EPERM);
+	assert_int_equal(judge(t, "link", "/d is writable by users other than root"), -EPERM);
 	assert_int_equal(chmod(tmp_path(t, "d"), 01777), 0); /* as /tmp above it is */
 	assert_int_equal(judge(t, "link", "/d/check"), 0);
 	assert_int_equal(chown(tmp_path(t, "d/check"), 1, 0), 0);

@@ -124,8 +124,8 @@ def rauc_dead(vm):
 def rauc_goes_back(vm):
     equal("slots of the kernels", _slots(vm), [["A"], ["A"], ["B"]])
     equal("reboots", vm.seen["resets"], 3)
-    came_back(vm, "rdinit=/nonexistent", "RAUC has no slot to boot but B")
-    expect_fault(vm, "RH-BOOT-COUNTED", "RAUC has no slot to boot but B")
+    came_back(vm, "rdinit=/nonexistent", "RAUC has no slot to boot other than B")
+    expect_fault(vm, "RH-BOOT-COUNTED", "RAUC has no slot to boot other than B")
 
 
 @state("greenboot", guest=OTHERS, after=FIRST_BOOTS)

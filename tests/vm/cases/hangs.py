@@ -119,7 +119,7 @@ def owner_keeps_it(vm):
           " >/etc/systemd/system.conf.d/w.conf && systemctl daemon-reexec")
     equal("the state", vm.read("/sys/class/watchdog/watchdog0/state"), "active")
     vm.sh("rm /run/railhead/trial-over && systemctl start railhead-trial-guard.service")
-    contains("kernel log", vm.sh("dmesg"), "watchdog0 has an owner")
+    contains("kernel log", vm.sh("dmesg"), "another program uses the watchdog watchdog0")
     vm.sh("systemctl stop railhead-trial-guard.service && touch /run/railhead/trial-over")
     equal("the state", vm.read("/sys/class/watchdog/watchdog0/state"), "active")
     equal("the time", vm.read("/sys/class/watchdog/watchdog0/timeout"), "300")

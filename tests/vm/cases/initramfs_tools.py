@@ -90,7 +90,7 @@ def shell_comes_back(vm):
 
 @case("initramfs-tools: hang", "a railhead that hangs is killed at its deadline, the boot goes on and says so")
 def hang_is_killed(vm):
-    killed, _ = kernel_log(vm, f"not ended after {DEADLINE} s, so it is killed")[0]
+    killed, _ = kernel_log(vm, f"did not end within {DEADLINE} s, and is killed")[0]
     expect(killed > DEADLINE, f"killed {killed} s after the boot's begin")
     kernel_log(vm, "the stand-in hangs")
     kernel_log(vm, "the initrd stage failed (status 137)")

@@ -159,7 +159,7 @@ def killed_gate_ends(vm):
     for begun in (1, 2, 3):
         _kill_when_at_work(vm, begun)
     _wait(vm, "railhead status | grep -q verdict:.blocked", 60)
-    expect_fault(vm, "RH-GATE-KILLED", "the gate was begun 3 times, and killed")
+    expect_fault(vm, "RH-GATE-KILLED", "the gate began 3 times, and each time was killed")
     expect(not is_active(vm, "railhead-ready.target"), "the target is active")
     vm.sh("rm /run/hang")
     gate_ready(vm)
