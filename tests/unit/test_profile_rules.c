@@ -120,8 +120,8 @@ static const struct rule_case cases[] = {
 	{"kernel_args: {isolate_cpus: 1-15}\n", "warning: kernel_args.isolate_cpus: only CPU 0"},
 	{"kernel_args: {isolate_cpus: {keep: 3 per node}}\n", NULL},
 	{"kernel_args: {isolate_cpus: {keep: 4 per node}}\n",
-	 "kernel_args.isolate_cpus.keep: NUMA node 0 has 4 cores (CPUs 0-3,8-11), and to "
-	 "keep 4 leaves none to isolate; keep fewer"},
+	 "kernel_args.isolate_cpus.keep: NUMA node 0 has 4 cores (CPUs 0-3,8-11), and "
+	 "keeping 4 of them leaves none to isolate; keep fewer"},
 	{"kernel_args: {isolate_cpus: {keep: 2 per node}, set: [\"rcu_nocbs=2,10\"]}\n",
 	 "warning: kernel_args.set: rcu_nocbs=2,10: isolate_cpus:"},
 	{"kernel_args: {isolate_cpus: {keep: 3 per node}, set: [\"rcu_nocbs=2,10\"]}\n", NULL},
