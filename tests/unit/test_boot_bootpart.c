@@ -176,6 +176,48 @@ static void test_efi(void **state)
 	tree_done(&t);
 }
 
+/* A disk with an ESP and an XBOOTLDR partition; the tree's file system is on one of them. */
+static void lay_disk(const struct tree *t, int partition)
+{
+	struct stat st;
+
+	assert_int_equal(root_stat(&t->root, &st, "/boot"), 0);
+	sh(t,
+	   "rm -rf dev sys/class sys/dev; mkdir -p dev sys/class/block sys/dev/block "
+	   "sys/devices/sda/sda1 sys/devices/sda/sda2; "
+	   "for n in 1 2; do echo $n > sys/devices/sda/sda$n/partition; "
+	   "ln -s ../../devices/sda/sda$n sys/class/block/; done; "
+	   "ln -s ../../devices/sda sys/class/block/; "
+	   "ln -s ../../devices/sda/sda%d sys/dev/block/%u:%u; truncate -s 8M dev/sda; "
+	   "printf 'label: gpt\nsize=2MiB, type=uefi\n"
+	   "size=2MiB, type=BC13C2FF-59E6-4262-A352-B275FD6F7172\n' | sfdisk -q dev/sda",
+	   partition, major(st.st_dev), minor(st.st_dev));
+}
+
+/* systemd mounts a VFAT XBOOTLDR partition at /boot, where an ESP is mounted on other machines. */
+static void test_xbootldr(void **state)
+{
+	struct bootpart b;
+	struct err err;
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	sh(&t, "mkdir -p sys/firmware/efi boot/grub boot/efi etc; "
+	       "printf '" REAL "' > boot/grub/grub.cfg; "
+	       "echo 'UUID=AB-1 /boot vfat umask=0077 0 1' > etc/fstab");
+	lay_disk(&t, 1);
+	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
+	assert_string_equal(b.path, "/boot/EFI/railhead/railhead.env");
+	bootpart_close(&b, NULL);
+	lay_disk(&t, 2);
+	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
+	assert_int_equal(b.loader, LOADER_GRUB);
+	assert_string_equal(b.path, "/boot/efi/EFI/railhead/railhead.env");
+	bootpart_close(&b, NULL);
+	tree_done(&t);
+}
+
 /* The file that is found, and what is in it. */
 static void expect_env(const struct tree *t, bool write, const char *path, const char *args)
 {
@@ -472,6 +514,7 @@ int main(void)
 		cmocka_unit_test(test_bios),
 		cmocka_unit_test(test_bls),
 		cmocka_unit_test(test_efi),
+		cmocka_unit_test(test_xbootldr),
 		cmocka_unit_test(test_installations),
 		cmocka_unit_test(test_esp_config),
 		cmocka_unit_test(test_booted),
