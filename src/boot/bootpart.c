@@ -151,7 +151,7 @@ static int place_esp(const struct root *root, const struct fstab *t, dev_t disk_
 	if (r < 0)
 		return r;
 	p->found = xasprintf("EFI system partition %s of the boot disk", device);
-	return place_mount(p, device, NULL, write, err);
+	return place_mount(root, p, device, NULL, write, err);
 }
 
 static int boot_config(const struct root *root, const struct fstab *t, struct grub_config *ret,

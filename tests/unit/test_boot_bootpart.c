@@ -431,6 +431,47 @@ static void test_place_is_mount_point(void **state)
 	root_close(&live);
 }
 
+/* The mount at which a tree's file system is opened, with these lines as its mountinfo; or NULL. */
+static void expect_mount(const struct tree *t, const char *lines, const char *at)
+{
+	struct place p = {.fd = -1};
+	struct stat st;
+
+	assert_int_equal(root_stat(&t->root, &st, "/"), 0);
+	sh(t, "sed 's/DEV/%u:%u/' >proc/self/mountinfo <<'E'\n%sE", major(st.st_dev),
+	   minor(st.st_dev), lines);
+	assert_int_equal(place_open_mounted(&t->root, &p, st.st_dev), at != NULL);
+	if (at) {
+		assert_true(p.fd >= 0 && p.mounted);
+		assert_string_equal(p.at, at);
+	}
+	place_free(&p);
+}
+
+static void test_place_open_mounted(void **state)
+{
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	sh(&t, "mkdir -p proc/self efi mnt/an\\ esp");
+	expect_mount(&t, "30 1 DEV / /efi rw,relatime - vfat /dev/sda1 rw\n", "/efi");
+	expect_mount(&t, "30 1 DEV / /efi ro - vfat /dev/sda1 ro\n", "/efi");
+	/* a writable mount first; octal digits stand for a blank */
+	expect_mount(&t,
+		     "30 1 DEV / /efi ro - vfat /dev/sda1 rw\n"
+		     "31 1 DEV / /mnt/an\\040esp rw - vfat /dev/sda1 rw\n",
+		     "/mnt/an esp");
+	/* a directory of it, another file system, a place that is gone */
+	expect_mount(&t,
+		     "30 1 DEV /EFI /efi rw - vfat /dev/sda1 rw\n"
+		     "31 1 8:99 / /efi rw - vfat /dev/sda2 rw\n"
+		     "32 1 DEV / /gone rw - vfat /dev/sda1 rw\n",
+		     NULL);
+	expect_mount(&t, "", NULL);
+	tree_done(&t);
+}
+
 static void test_bad_fstab(void **state)
 {
 	struct bootpart b;
@@ -520,6 +561,7 @@ int main(void)
 		cmocka_unit_test(test_booted),
 		cmocka_unit_test(test_bad_fstab),
 		cmocka_unit_test(test_place_is_mount_point),
+		cmocka_unit_test(test_place_open_mounted),
 		cmocka_unit_test(test_place_no_trial),
 		cmocka_unit_test(test_snippet),
 	};
