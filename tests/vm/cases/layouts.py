@@ -273,9 +273,9 @@ def _declare_esp(name):
         # Writable, while railhead reads; and with a line in fstab that names another place.
         vm.sh(f"mount {esp} {at}")
         file = LAYOUTS[name].env.replace("/boot/efi", at)
-        equal("file", json_of(vm, "railhead kargs --json", timeout=120)["file"], file)
+        equal("file", json_of(vm, "railhead kargs --json", (0, 5), 120)["file"], file)
         vm.sh(f"echo '{esp} /boot/efi vfat noauto 0 1' >>/etc/fstab")
-        equal("file", json_of(vm, "railhead kargs --json", timeout=120)["file"], file)
+        equal("file", json_of(vm, "railhead kargs --json", (0, 5), 120)["file"], file)
         vm.sh("sed -i '/ \\/boot\\/efi /d' /etc/fstab")
         # Read-only, while railhead writes.
         vm.sh(f"mount -o remount,ro {at} && railhead kargs --reset", 120)
