@@ -264,14 +264,8 @@ def _declare_esp(name):
         esp, at = _disk(vm) + "1", "/run/esp"
         vm.sh("sed -i '/ \\/boot\\/efi /d' /etc/fstab && systemctl daemon-reload"
               " && { ! mountpoint -q /boot/efi || umount /boot/efi; }")
-        # In another mount namespace, where railhead does not see it: with other flags it can't be mounted.
-        hidden = vm.sh(f"mkdir -p {at} && {{ unshare -m sh -c 'mount {esp} {at} && : >/run/hidden && exec sleep 600'"
-                       " >/dev/null 2>&1 & } && until [ -e /run/hidden ]; do sleep 0.1; done; echo $!")
-        said = vm.run("railhead kargs", 120)
-        vm.sh(f"kill {hidden}; until ! kill -0 {hidden} 2>/dev/null; do sleep 0.1; done")
-        contains("railhead kargs", said.output, f"mount {esp}", "another mount namespace", "mount it here too")
         # Writable, while railhead reads; and with a line in fstab that names another place.
-        vm.sh(f"mount {esp} {at}")
+        vm.sh(f"mkdir -p {at} && mount {esp} {at}")
         file = LAYOUTS[name].env.replace("/boot/efi", at)
         equal("file", json_of(vm, "railhead kargs --json", (0, 5), 120)["file"], file)
         vm.sh(f"echo '{esp} /boot/efi vfat noauto 0 1' >>/etc/fstab")
@@ -282,6 +276,12 @@ def _declare_esp(name):
         equal("mounts left", vm.sh(f"findmnt -no TARGET {esp}"), at)
         expect("ro" in vm.sh(f"findmnt -no OPTIONS {at}").split(","), "the mount stays writable")
         vm.sh(f"umount {at}")
+        # In another mount namespace, where railhead does not see it: with other flags it can't be mounted.
+        hidden = vm.sh(f"{{ unshare -m sh -c 'mount {esp} {at} && : >/run/hidden && exec sleep 600'"
+                       " >/dev/null 2>&1 & } && until [ -e /run/hidden ]; do sleep 0.1; done; echo $!")
+        said = vm.run("railhead kargs", 120)
+        vm.sh(f"kill {hidden}; until ! kill -0 {hidden} 2>/dev/null; do sleep 0.1; done")
+        contains("railhead kargs", said.output, f"mount {esp}", "another mount namespace", "mount it here too")
 
 
 for _name in (EFI, LVM):
