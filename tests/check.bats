@@ -291,7 +291,9 @@ zbase.yaml:4:1" ]
   good a
   fake_node root
   run --separate-stderr "$railhead" plan --root root --profile a.yaml
-  [[ $stderr == *"note: a is not for this machine: its match: does not hold"* ]]
+  [[ $stderr == *"note: a is not for this machine: its match: does not hold (railhead match --explain a.yaml)"* ]]
+  run -4 --separate-stderr "$railhead" match --root root --explain a.yaml
+  [[ $output == *dmi.sys_vendor* ]]
   sed -i 's/sys_vendor: x/sys_vendor: "*"/' a.yaml
   run --separate-stderr "$railhead" plan --root root --profile a.yaml
   [[ $stderr != *"not for this machine"* ]]

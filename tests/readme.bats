@@ -51,6 +51,7 @@ declare -gA runs=(
   ["railhead bake --root ./tree --undo"]=0
   ["make && sudo make install"]=0
   ["make help"]=0
+  ["make all build/simnode"]=0
   ["python3 tests/lib/machine /tmp/sim tests/simnode/node.toml && mkdir /tmp/sim/mnt"]=0
   ["build/simnode --log /tmp/sim/log /tmp/sim/node /tmp/sim/mnt &"]=0
   ["echo 4 >/tmp/sim/mnt/sys/bus/pci/devices/0000:18:00.0/sriov_numvfs"]=0
@@ -70,7 +71,6 @@ declare -gA runs=(
   ["railhead status --html - | ssh desk 'cat >node42.html'"]=0
   ["railhead survey --root node42.tar --html node42.html"]=0
   ["railhead kargs --format=bootc --profile my-sku.yaml"]=0
-  ["railhead kargs --format=line --profile my-sku.yaml"]=0
   ["railhead bake --root ./tree --profile my-sku --gate kubelet --gate slurmd"]=0
   ['railhead admit --for 4h --reason "link 3 is being replaced"']=0
   ["railhead calibrate --force > 50-calibrated.yaml"]=0
@@ -89,7 +89,7 @@ declare -gA elsewhere=(
   # this test is a part of it
   ["make check"]=".ci/run:make -k check"
   # they build an image
-  ["make deb"]="Makefile:packaging/deb/build"
+  ["make && make deb"]="Makefile:packaging/deb/build"
   ["cp -a docs/examples/mkosi image"]="tests/long/images:cp -a examples/mkosi mkosi"
   ["mkdir image/mkosi.packages && cp build/deb/*.deb image/mkosi.packages/"]="tests/long/images:cp debs/*.deb"
   ["cd image && mkosi build"]="tests/long/images:mkosi --force --local-mirror="
@@ -97,7 +97,9 @@ declare -gA elsewhere=(
   ["railhead check --bases profiles my-profiles/"]="tests/check.bats:check --bases one --bases two mine/a.yaml"
   # files of other tools
   ["railhead import /etc/sysctl.d tuned.conf"]="tests/import.bats:import sysctl.d modprobe.d"
-  # it installs packages
+  ["build/railhead kargs --format=line --profile profiles/my-sku.yaml"]="tests/long/images:kargs --format=line --profile vm-bench"
+  # they install packages
+  ["tests/lib/deps.sh build"]=".ci/run:tests/lib/deps.sh --upgrade build"
   ["sudo tests/lib/deps.sh build"]=".ci/run:tests/lib/deps.sh --upgrade build"
   # these tests are a part of it, or it is a part of them
   ["make check-fast"]="Makefile:check-fast: check-unit"

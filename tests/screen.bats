@@ -108,6 +108,13 @@ Y
   done
 }
 
+@test "members of a set have their setting's name on a narrow screen, too" {
+  three_things >/dev/null
+  for address in 18 3a 4e 5d; do echo 9000 >"$(echo node/sys/bus/pci/devices/0000:$address:00.0/net/*/mtu)"; done
+  in_terminal 80 40 "$railhead plan --root node --profile sku.yaml" >screen
+  grep -q '^differs     5 of 8 rails (0000:18:00.0, .*…): link mtu  *9000 → 1500' screen
+}
+
 @test "status: may the node take work, each cause, the remedy of the first, where to look next" {
   local width
   three_things

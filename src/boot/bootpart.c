@@ -106,7 +106,28 @@ static int open_bios(const struct root *root, const struct fstab *t, bool write,
 	return take_directory(root, &boot, config.dir, write, b, err);
 }
 
-/* Finds the ESP by fstab, by mount point and, for /boot, by type; else by the partition table. */
+/* Whether the ESP may be the file system at a mount point: by fstab, else by the mount there. */
+static bool may_be_esp(const struct root *root, const struct fstab *t, const char *at, bool is_boot)
+{
+	struct libmnt_fs *fs = fstab_find(t, at);
+	const char *type = fs ? t->mnt->mnt_fs_get_fstype(fs) : NULL;
+
+	if (fs)
+		return type && (streq(type, "vfat") || (streq(type, "auto") && !is_boot));
+	return is_boot ? place_is_mounted_vfat(root, at) : place_is_mount_point(root, at);
+}
+
+static bool is_xbootldr(const struct root *root, const struct place *p)
+{
+	struct stat st;
+
+	return fstat(p->fd, &st) == 0 && esp_is_xbootldr(root, st.st_dev);
+}
+
+/*
+ * Finds the ESP by fstab, by mount point and, for /boot, by the types of file system and partition;
+ * else by the partition table.
+ */
 static int place_esp(const struct root *root, const struct fstab *t, dev_t disk_of, bool write,
 		     struct place *p, struct err *err)
 {
@@ -115,14 +136,14 @@ static int place_esp(const struct root *root, const struct fstab *t, dev_t disk_
 	int r;
 
 	for (size_t i = 0; i < array_len(at); i++) {
-		struct libmnt_fs *fs = fstab_find(t, at[i]);
-		const char *type = fs ? t->mnt->mnt_fs_get_fstype(fs) : NULL;
+		bool is_boot = i == 2;
 
-		if (type && (streq(type, "vfat") || (streq(type, "auto") && i < 2)))
-			return place_open(root, t, at[i], write, p, err);
-		if (!fs && (i < 2 ? place_is_mount_point(root, at[i])
-				  : place_is_mounted_vfat(root, at[i])))
-			return place_open(root, t, at[i], write, p, err);
+		if (!may_be_esp(root, t, at[i], is_boot))
+			continue;
+		r = place_open(root, t, at[i], write, p, err);
+		if (r < 0 || !is_boot || !is_xbootldr(root, p))
+			return r;
+		place_free(p);
 	}
 	if (!root->live)
 		return place_open(root, t, at[0], write, p, err);
@@ -130,7 +151,7 @@ static int place_esp(const struct root *root, const struct fstab *t, dev_t disk_
 	if (r < 0)
 		return r;
 	p->found = xasprintf("EFI system partition %s of the boot disk", device);
-	return place_mount(p, device, NULL, write, err);
+	return place_mount(root, p, device, NULL, write, err);
 }
 
 static int boot_config(const struct root *root, const struct fstab *t, struct grub_config *ret,

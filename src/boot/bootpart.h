@@ -5,9 +5,10 @@
  *  - BIOS: next to grub.cfg, in /boot/grub (Debian, Ubuntu) or /boot/grub2 (Fedora, RHEL).
  *  - EFI (sys/firmware/efi exists): in EFI/railhead/INSTALLATION on the ESP. grub.cfg names the
  *    INSTALLATION, so that several installations on one disk do not overwrite each other's file.
- *    The ESP is the partition that fstab mounts at /boot/efi, /efi or (vfat) /boot; else the ESP or
- *    XBOOTLDR partition of the disk that holds the root or /boot file system or that
- *    LoaderDevicePartUUID names. Partitions of other disks are never used.
+ *    The ESP is the partition that fstab mounts at /boot/efi, /efi or (vfat, but no XBOOTLDR
+ *    partition) /boot; else the ESP, else the XBOOTLDR partition, of the disk that holds the root
+ *    or /boot file system, or the partition that LoaderDevicePartUUID names. Partitions of other
+ *    disks are never used.
  *
  * An unmounted file system is mounted detached (machine_mount_fd), read-only, or read-write if
  * `write` is set. A file system that is mounted read-only is made writable, and bootpart_close()

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -113,8 +114,9 @@ static void look_at(const struct libblkid *lib, const struct root *root, const c
 static void probe_disk(const struct libblkid *lib, const struct root *root, const char *disk,
 		       struct found *found)
 {
-	cleanup_free char *path = xasprintf("/dev/%s", disk);
-	blkid_probe probe = lib->blkid_new_probe_from_filename(path);
+	cleanup_close int fd = root_open(root, O_RDONLY, NULL, "/dev/%s", disk);
+	cleanup_free char *path = xasprintf("/proc/self/fd/%d", fd);
+	blkid_probe probe = fd < 0 ? NULL : lib->blkid_new_probe_from_filename(path);
 
 	if (!probe)
 		return;
@@ -124,6 +126,23 @@ static void probe_disk(const struct libblkid *lib, const struct root *root, cons
 		look_at(lib, root, disk, probe, found);
 	lib->blkid_free_probe(probe);
 }
+
+static void probe_disks(const struct libblkid *lib, const struct root *root, dev_t fs,
+			struct found *found)
+{
+	cleanup_strv struct strv disks = {0};
+
+	disks_below(root, fs, &disks);
+	for (size_t i = 0; i < disks.n; i++)
+		probe_disk(lib, root, disks.v[i], found);
+}
+
+static void found_free(struct found *f)
+{
+	strv_free(&f->esp);
+	strv_free(&f->xbootldr);
+}
+#define cleanup_found __attribute__((__cleanup__(found_free)))
 
 static int choose(const struct found *found, char **ret, struct err *err)
 {
@@ -144,23 +163,30 @@ static int choose(const struct found *found, char **ret, struct err *err)
 
 int esp_find(const struct root *root, dev_t fs, char **ret, struct err *err)
 {
-	cleanup_strv struct strv disks = {0};
 	const struct libblkid *lib = libblkid_get(err);
-	struct found found = {0};
-	int r;
+	cleanup_found struct found found = {0};
 
 	if (!lib)
 		return -ELIBACC;
 	*ret = loader_partition(root);
 	if (*ret)
 		return 0;
-	disks_below(root, fs, &disks);
-	for (size_t i = 0; i < disks.n; i++)
-		probe_disk(lib, root, disks.v[i], &found);
-	r = choose(&found, ret, err);
-	strv_free(&found.esp);
-	strv_free(&found.xbootldr);
-	return r;
+	probe_disks(lib, root, fs, &found);
+	return choose(&found, ret, err);
+}
+
+bool esp_is_xbootldr(const struct root *root, dev_t fs)
+{
+	const struct libblkid *lib = libblkid_get(NULL);
+	cleanup_found struct found found = {0};
+	cleanup_free char *name = NULL, *device = NULL;
+
+	if (!lib ||
+	    read_link_name(root, &name, NULL, "sys/dev/block/%u:%u", major(fs), minor(fs)) < 0)
+		return false;
+	device = xasprintf("/dev/%s", name);
+	probe_disks(lib, root, fs, &found);
+	return strv_contains(&found.xbootldr, device);
 }
 
 void esp_vendors(int top, struct strv *ret)

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -18,6 +19,14 @@
  * qualify; both with the remedy.
  */
 int esp_find(const struct root *root, dev_t fs, char **ret, struct err *err);
+
+/*
+ * Whether a file system's partition has the type of an extended boot loader partition (XBOOTLDR).
+ * Such a partition can be VFAT as well, and systemd mounts it at /boot, and the ESP at /efi
+ * (https://uapi-group.org/specifications/specs/boot_loader_specification). False if the type can't
+ * be read.
+ */
+bool esp_is_xbootldr(const struct root *root, dev_t fs);
 
 /*
  * The names of the directories below EFI on an EFI system partition, whose root is open as top;

@@ -30,6 +30,7 @@ void place_free(struct place *p)
 {
 	if (p->fd >= 0)
 		close(p->fd);
+	free(p->at);
 	free(p->device);
 	free(p->fstype);
 	free(p->found);
@@ -151,10 +152,91 @@ static void load_fs(const char *fstype)
 			machine_insert_module(pages[i], NULL, NULL);
 }
 
-int place_mount(struct place *p, const char *device, const char *fstype, bool write,
-		struct err *err)
+/* --- mounts that are there -------------------------------------------------------------------- */
+
+static struct libmnt_table *read_mounts(const struct root *root, const struct libmount *mnt)
 {
+	int fd = root_open_path(root, "proc/self/mountinfo", O_RDONLY);
+	cleanup_fclose FILE *f = fd < 0 ? NULL : fdopen(fd, "re");
+	struct libmnt_table *table = mnt->mnt_new_table();
+
+	if (f)
+		mnt->mnt_table_parse_stream(table, f, "/proc/self/mountinfo");
+	return table;
+}
+
+/* Opens the directory of a mount; fails if it is the mount of a part, or is covered by another. */
+static int open_mount(const struct root *root, const struct libmount *mnt, struct libmnt_fs *fs,
+		      dev_t dev)
+{
+	const char *top = mnt->mnt_fs_get_root(fs);
+	struct stat st;
+	int fd;
+
+	if (mnt->mnt_fs_get_devno(fs) != dev || !top || !streq(top, "/"))
+		return -ENOENT;
+	fd = root_open(root, O_RDONLY | O_DIRECTORY, NULL, "%s", mnt->mnt_fs_get_target(fs));
+	if (fd < 0 || (fstat(fd, &st) == 0 && st.st_dev == dev))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+/* Opens the first such mount whose options have the word "rw" or "ro". */
+static bool open_first_mount(const struct root *root, const struct libmount *mnt,
+			     struct libmnt_table *table, const char *option, dev_t dev,
+			     struct place *p)
+{
+	struct libmnt_iter *at = mnt->mnt_new_iter(MNT_ITER_FORWARD);
+	struct libmnt_fs *fs = NULL;
+
+	while (!p->mounted && mnt->mnt_table_next_fs(table, at, &fs) == 0) {
+		int fd = mnt->mnt_fs_match_options(fs, option) ? open_mount(root, mnt, fs, dev)
+							       : -ENOENT;
+
+		if (fd < 0)
+			continue;
+		p->fd = fd;
+		p->mounted = true;
+		p->at = xstrdup(mnt->mnt_fs_get_target(fs));
+	}
+	mnt->mnt_free_iter(at);
+	return p->mounted;
+}
+
+bool place_open_mounted(const struct root *root, struct place *p, dev_t dev)
+{
+	const struct libmount *mnt = libmount_get(NULL);
+	struct libmnt_table *table = mnt ? read_mounts(root, mnt) : NULL;
+	bool found = table && (open_first_mount(root, mnt, table, "rw", dev, p) ||
+			       open_first_mount(root, mnt, table, "ro", dev, p));
+
+	if (table)
+		mnt->mnt_unref_table(table);
+	return found;
+}
+
+static bool open_mounted_device(const struct root *root, struct place *p, const char *device)
+{
+	cleanup_free char *found = NULL;
+	struct stat st;
+
+	if (stat(device, &st) < 0 || !S_ISBLK(st.st_mode) ||
+	    !place_open_mounted(root, p, st.st_rdev))
+		return false;
+	found = p->found;
+	p->found = xasprintf("%s, mounted at %s", found, p->at);
+	return true;
+}
+
+int place_mount(const struct root *root, struct place *p, const char *device, const char *fstype,
+		bool write, struct err *err)
+{
+	struct err why = {0};
+
 	p->device = xstrdup(device);
+	if (open_mounted_device(root, p, device))
+		return 0;
 	if (fstype && !streq(fstype, "auto") && !strchr(fstype, ','))
 		p->fstype = xstrdup(fstype);
 	else
@@ -165,8 +247,14 @@ int place_mount(struct place *p, const char *device, const char *fstype, bool wr
 		return err_set(err, -ENODEV, "%s: railhead recognises no file system on the device",
 			       device);
 	load_fs(p->fstype);
-	p->fd = machine_mount_fd(device, p->fstype, write, err);
-	return p->fd < 0 ? p->fd : 0;
+	p->fd = machine_mount_fd(device, p->fstype, write, &why);
+	if (p->fd == -EBUSY)
+		return err_set(
+			err, -EBUSY,
+			"%s; if another mount namespace has it mounted %s, unmount it there, or "
+			"mount it here too",
+			why.text, write ? "read-only" : "read-write");
+	return p->fd < 0 ? err_copy(err, p->fd, &why) : 0;
 }
 
 /* Opens a directory that exists already, on any file system. */
@@ -177,7 +265,7 @@ static int place_directory(const struct root *root, struct place *p, const char 
 	if (p->fd < 0)
 		return p->fd;
 	p->mounted = true;
-	snprintf(p->at, sizeof(p->at), "%s", at);
+	p->at = xstrdup(at);
 	return 0;
 }
 
@@ -199,8 +287,8 @@ bool place_is_mounted_vfat(const struct root *root, const char *at)
 	       place_is_mount_point(root, at);
 }
 
-static int mount_entry(const struct libmount *mnt, struct libmnt_fs *fs, const char *at, bool write,
-		       struct place *p, struct err *err)
+static int mount_entry(const struct root *root, const struct libmount *mnt, struct libmnt_fs *fs,
+		       const char *at, bool write, struct place *p, struct err *err)
 {
 	const char *source = mnt->mnt_fs_get_source(fs);
 	cleanup_free char *device = NULL;
@@ -214,7 +302,7 @@ static int mount_entry(const struct libmount *mnt, struct libmnt_fs *fs, const c
 		return err_set(err, -ENODEV, "/etc/fstab: %s (%s) did not appear within %d s",
 			       source, at, DEVICE_WAIT_S);
 	p->found = xasprintf("/etc/fstab: %s on %s", source, at);
-	return place_mount(p, device, mnt->mnt_fs_get_fstype(fs), write, err);
+	return place_mount(root, p, device, mnt->mnt_fs_get_fstype(fs), write, err);
 }
 
 int place_open(const struct root *root, const struct fstab *t, const char *at, bool write,
@@ -223,7 +311,7 @@ int place_open(const struct root *root, const struct fstab *t, const char *at, b
 	struct libmnt_fs *fs = fstab_find(t, at);
 
 	if (root->live && fs && !place_is_mount_point(root, at))
-		return mount_entry(t->mnt, fs, at, write, p, err);
+		return mount_entry(root, t->mnt, fs, at, write, p, err);
 	if (fs)
 		p->found = xasprintf("/etc/fstab: %s on %s", t->mnt->mnt_fs_get_source(fs), at);
 	else

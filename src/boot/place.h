@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "sys/libmount.h"
@@ -27,7 +28,7 @@ struct libmnt_fs *fstab_find(const struct fstab *t, const char *at);
 struct place {
 	int fd;	      /* the top of the file system, or the mount point */
 	bool mounted; /* the file system is mounted at `at` */
-	char at[64];  /* "/boot" */
+	char *at;     /* "/boot", or NULL */
 	char *device;
 	char *fstype;
 	char *found; /* how it was found, for people */
@@ -40,9 +41,18 @@ struct place {
  */
 int place_open(const struct root *root, const struct fstab *t, const char *at, bool write,
 	       struct place *p, struct err *err);
-/* Mounts a device detached. fstype: from fstab, or NULL to detect it. */
-int place_mount(struct place *p, const char *device, const char *fstype, bool write,
-		struct err *err);
+/*
+ * Opens a device's file system where it is mounted already, because a second mount with other flags
+ * fails; else mounts the device detached. fstype: from fstab, or NULL to detect it. The caller has
+ * set p->found.
+ */
+int place_mount(const struct root *root, struct place *p, const char *device, const char *fstype,
+		bool write, struct err *err);
+/*
+ * Opens the top of a mounted file system, by its device number in /proc/self/mountinfo. Prefers a
+ * writable mount to a read-only one. False if no mount shows the whole file system.
+ */
+bool place_open_mounted(const struct root *root, struct place *p, dev_t dev);
 void place_free(struct place *p);
 #define cleanup_place __attribute__((__cleanup__(place_free)))
 

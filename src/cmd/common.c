@@ -115,11 +115,14 @@ bool open_look(struct invocation *inv, struct run *run, int *code)
 		run_close(run);
 		return false;
 	}
-	if (inv->profile && !inv->json && !profile_fits(run->profile, &run->node))
+	if (inv->profile && !inv->json && !profile_fits(run->profile, &run->node)) {
+		bool is_file = !profile_is_name(inv->profile);
+
 		fprintf(stderr,
 			"note: %s is not for this machine: its match: does not hold (railhead "
-			"match --explain)\n",
-			run->profile->name);
+			"match --explain%s%s)\n",
+			run->profile->name, is_file ? " " : "", is_file ? inv->profile : "");
+	}
 	return true;
 }
 

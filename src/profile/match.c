@@ -214,8 +214,10 @@ static struct candidate *chosen_by_match(struct search *s)
 			"none of %zu profiles matches this node; see railhead match --explain",
 			s->m->candidates.n);
 	else
-		err_set(&s->m->why, -ENOENT, "no profiles found in %s, %s or %s", profile_dirs[0],
-			profile_dirs[1], profile_dirs[2]);
+		err_set(&s->m->why, -ENOENT,
+			"no profiles found in %s, %s or %s; install one there, or write a first "
+			"one with `railhead draft`",
+			profile_dirs[0], profile_dirs[1], profile_dirs[2]);
 	return NULL;
 }
 

@@ -8,7 +8,7 @@
 #include "report/fold.h"
 #include "report/text.h"
 
-enum { LABEL_WIDTH = 11, GAP = 2, VALUE_MOST = 40, INDENT = 4 };
+enum { LABEL_WIDTH = 11, GAP = 2, VALUE_MOST = 40, INDENT = 4, MEMBERS_LEAST = 16 };
 
 /* The printed values of a line. */
 struct text {
@@ -97,12 +97,25 @@ static enum style style_of(const char *label)
 	return streq(label, state_name(CHANGE_DIFFERS)) ? STYLE_DIFFERS : STYLE_DIM;
 }
 
+/* The members give way to the name of the setting; an open list of them is closed. */
+static char *fit_subject(const struct page *p, const struct fold_row *row)
+{
+	cleanup_free char *whole = fold_subject(row), *of = NULL;
+	size_t name = text_width(row->name) + 2, room = p->subject_width;
+	const char *end;
+
+	if (text_width(whole) <= room || row->names || !*row->name || name + MEMBERS_LEAST > room)
+		return text_cut(whole, room, p->screen->utf8);
+	of = text_cut(row->of, room - name - 1, p->screen->utf8);
+	end = strchr(of, '(') && !strchr(of, ')') ? ")" : "";
+	return xasprintf("%s%s: %s", of, end, row->name);
+}
+
 static void print_row(const struct page *p, const struct fold_row *row)
 {
 	const struct fold_item *first = row->items.v[0];
 	size_t room = p->screen->columns - LABEL_WIDTH - 1 - p->subject_width - GAP;
-	cleanup_free char *whole = fold_subject(row);
-	cleanup_free char *subject = text_cut(whole, p->subject_width, p->screen->utf8);
+	cleanup_free char *subject = fit_subject(p, row);
 	cleanup_free char *value = fit_value(p, text_of(p, first), room);
 
 	style_begin(p->out, style_of(first->label));

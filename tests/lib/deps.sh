@@ -20,7 +20,7 @@ build_packages="gcc make pkg-config $libraries debhelper dpkg-dev"
 test_packages="$unit_libraries rpm rpmlint cpio libfuse3-dev fuse3 bats pciutils bzip2 xz-utils
   shellcheck strace jq procps mandoc udev systemd
   grub-common grub-emu e2fsprogs dosfstools mtools xfsprogs
-  python3 python3-jsonschema python3-yaml clang-format lintian zsh fish man-db tmux less"
+  fdisk python3 python3-jsonschema python3-yaml clang-format lintian zsh fish man-db tmux less"
 arm64_packages="make pkg-config gcc-aarch64-linux-gnu qemu-user"
 bench_packages="jq mbw rt-tests fio"
 pictures_packages="$test_packages chromium fonts-dejavu-core"

@@ -176,6 +176,48 @@ static void test_efi(void **state)
 	tree_done(&t);
 }
 
+/* A disk with an ESP and an XBOOTLDR partition; the tree's file system is on one of them. */
+static void lay_disk(const struct tree *t, int partition)
+{
+	struct stat st;
+
+	assert_int_equal(root_stat(&t->root, &st, "/boot"), 0);
+	sh(t,
+	   "rm -rf dev sys/class sys/dev; mkdir -p dev sys/class/block sys/dev/block "
+	   "sys/devices/sda/sda1 sys/devices/sda/sda2; "
+	   "for n in 1 2; do echo $n > sys/devices/sda/sda$n/partition; "
+	   "ln -s ../../devices/sda/sda$n sys/class/block/; done; "
+	   "ln -s ../../devices/sda sys/class/block/; "
+	   "ln -s ../../devices/sda/sda%d sys/dev/block/%u:%u; truncate -s 8M dev/sda; "
+	   "printf 'label: gpt\nsize=2MiB, type=uefi\n"
+	   "size=2MiB, type=BC13C2FF-59E6-4262-A352-B275FD6F7172\n' | sfdisk -q dev/sda",
+	   partition, major(st.st_dev), minor(st.st_dev));
+}
+
+/* systemd mounts a VFAT XBOOTLDR partition at /boot, where an ESP is mounted on other machines. */
+static void test_xbootldr(void **state)
+{
+	struct bootpart b;
+	struct err err;
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	sh(&t, "mkdir -p sys/firmware/efi boot/grub boot/efi etc; "
+	       "printf '" REAL "' > boot/grub/grub.cfg; "
+	       "echo 'UUID=AB-1 /boot vfat umask=0077 0 1' > etc/fstab");
+	lay_disk(&t, 1);
+	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
+	assert_string_equal(b.path, "/boot/EFI/railhead/railhead.env");
+	bootpart_close(&b, NULL);
+	lay_disk(&t, 2);
+	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
+	assert_int_equal(b.loader, LOADER_GRUB);
+	assert_string_equal(b.path, "/boot/efi/EFI/railhead/railhead.env");
+	bootpart_close(&b, NULL);
+	tree_done(&t);
+}
+
 /* The file that is found, and what is in it. */
 static void expect_env(const struct tree *t, bool write, const char *path, const char *args)
 {
@@ -389,6 +431,47 @@ static void test_place_is_mount_point(void **state)
 	root_close(&live);
 }
 
+/* The mount at which a tree's file system is opened, with these lines as its mountinfo; or NULL. */
+static void expect_mount(const struct tree *t, const char *lines, const char *at)
+{
+	struct place p = {.fd = -1};
+	struct stat st;
+
+	assert_int_equal(root_stat(&t->root, &st, "/"), 0);
+	sh(t, "sed 's/DEV/%u:%u/' >proc/self/mountinfo <<'E'\n%sE", major(st.st_dev),
+	   minor(st.st_dev), lines);
+	assert_int_equal(place_open_mounted(&t->root, &p, st.st_dev), at != NULL);
+	if (at) {
+		assert_true(p.fd >= 0 && p.mounted);
+		assert_string_equal(p.at, at);
+	}
+	place_free(&p);
+}
+
+static void test_place_open_mounted(void **state)
+{
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	sh(&t, "mkdir -p proc/self efi mnt/an\\ esp");
+	expect_mount(&t, "30 1 DEV / /efi rw,relatime - vfat /dev/sda1 rw\n", "/efi");
+	expect_mount(&t, "30 1 DEV / /efi ro - vfat /dev/sda1 ro\n", "/efi");
+	/* a writable mount first; octal digits stand for a blank */
+	expect_mount(&t,
+		     "30 1 DEV / /efi ro - vfat /dev/sda1 rw\n"
+		     "31 1 DEV / /mnt/an\\040esp rw - vfat /dev/sda1 rw\n",
+		     "/mnt/an esp");
+	/* a directory of it, another file system, a place that is gone */
+	expect_mount(&t,
+		     "30 1 DEV /EFI /efi rw - vfat /dev/sda1 rw\n"
+		     "31 1 8:99 / /efi rw - vfat /dev/sda2 rw\n"
+		     "32 1 DEV / /gone rw - vfat /dev/sda1 rw\n",
+		     NULL);
+	expect_mount(&t, "", NULL);
+	tree_done(&t);
+}
+
 static void test_bad_fstab(void **state)
 {
 	struct bootpart b;
@@ -472,11 +555,13 @@ int main(void)
 		cmocka_unit_test(test_bios),
 		cmocka_unit_test(test_bls),
 		cmocka_unit_test(test_efi),
+		cmocka_unit_test(test_xbootldr),
 		cmocka_unit_test(test_installations),
 		cmocka_unit_test(test_esp_config),
 		cmocka_unit_test(test_booted),
 		cmocka_unit_test(test_bad_fstab),
 		cmocka_unit_test(test_place_is_mount_point),
+		cmocka_unit_test(test_place_open_mounted),
 		cmocka_unit_test(test_place_no_trial),
 		cmocka_unit_test(test_snippet),
 	};

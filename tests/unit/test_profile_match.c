@@ -107,6 +107,8 @@ static void none(void **state)
 	struct tmp *t = *state;
 
 	says(t, NULL, MATCH_NONE, "no profiles found in /etc/railhead/profiles");
+	says(t, NULL, MATCH_NONE,
+	     "; install one there, or write a first one with `railhead draft`");
 	tmp_write(t, ETC "a.yaml", HEAD("a") OTHER);
 	says(t, NULL, MATCH_NONE, "none of 1 profiles matches this node");
 }

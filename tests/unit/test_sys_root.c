@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
 
 #include <limits.h>
 #include <pthread.h>

@@ -259,6 +259,31 @@ def _declare_esp(name):
               "railhead_good=-")
 
 
+    @case(f"{name}2", "that partition, mounted elsewhere, is read and written there")
+    def used_where_mounted(vm):
+        esp, at = _disk(vm) + "1", "/run/esp"
+        vm.sh("sed -i '/ \\/boot\\/efi /d' /etc/fstab && systemctl daemon-reload"
+              " && { ! mountpoint -q /boot/efi || umount /boot/efi; }")
+        # Writable, while railhead reads; and with a line in fstab that names another place.
+        vm.sh(f"mkdir -p {at} && mount {esp} {at}")
+        file = LAYOUTS[name].env.replace("/boot/efi", at)
+        equal("file", json_of(vm, "railhead kargs --json", (0, 5), 120)["file"], file)
+        vm.sh(f"echo '{esp} /boot/efi vfat noauto 0 1' >>/etc/fstab")
+        equal("file", json_of(vm, "railhead kargs --json", (0, 5), 120)["file"], file)
+        vm.sh("sed -i '/ \\/boot\\/efi /d' /etc/fstab")
+        # Read-only, while railhead writes.
+        vm.sh(f"mount -o remount,ro {at} && railhead kargs --reset", 120)
+        equal("mounts left", vm.sh(f"findmnt -no TARGET {esp}"), at)
+        expect("ro" in vm.sh(f"findmnt -no OPTIONS {at}").split(","), "the mount stays writable")
+        vm.sh(f"umount {at}")
+        # In another mount namespace, where railhead does not see it: with other flags it can't be mounted.
+        hidden = vm.sh(f"{{ unshare -m sh -c 'mount {esp} {at} && : >/run/hidden && exec sleep 600'"
+                       " >/dev/null 2>&1 & } && until [ -e /run/hidden ]; do sleep 0.1; done; echo $!")
+        said = vm.run("railhead kargs", 120)
+        vm.sh(f"kill {hidden}; until ! kill -0 {hidden} 2>/dev/null; do sleep 0.1; done")
+        contains("railhead kargs", said.output, f"mount {esp}", "another mount namespace", "mount it here too")
+
+
 for _name in (EFI, LVM):
     _declare_esp(_name)
 
