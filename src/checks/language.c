@@ -288,8 +288,8 @@ static const struct spec gate_check = {
 		KEY("p9999", &latency,
 		    "Longest wait for a CPU that passes, in 99.99% of the moments."),
 		KEY("members", &members,
-		    "Thresholds of members that are not like the others, in place of those of the "
-		    "check."),
+		    "Thresholds of members that differ from the others, in place of the check's "
+		    "thresholds."),
 		KEY("size", &message_size, "Size of a message, copy or read.",
 		    .class = KEY_GOVERNS),
 		KEY("speed", &speed, "Lowest speed of the link that passes."),
