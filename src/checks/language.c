@@ -386,7 +386,8 @@ const struct spec gate_language = {
 		    "Time that a boot waits for checks that may still pass; default 10m.",
 		    .class = KEY_GOVERNS),
 		KEY("reuse", &gate_reuse,
-		    "Time for which measurements are reused after an orderly reboot; default never.",
+		    "Time for which measurements are reused after an orderly reboot; default "
+		    "never.",
 		    .class = KEY_GOVERNS),
 		KEY("calibrated_on", &calibrated_on,
 		    "Kernel, BIOS, microcode and firmware that the thresholds were measured with; "
