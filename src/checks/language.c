@@ -261,12 +261,12 @@ static const struct spec gate_check = {
 		    .class = KEY_SELECTS),
 		KEY("with", &spec_set_name, "Device set at the other end.", .class = KEY_SELECTS),
 		KEY("per", &check_per,
-		    "Unit that is measured by itself: each NUMA node, or the CPUs of each with the "
-		    "memory of each other.",
+		    "Unit of measurement: each NUMA node, or each pair of one node's CPUs and "
+		    "another node's memory.",
 		    .class = KEY_SELECTS),
 		KEY("cpus", &check_cpus,
-		    "CPUs that are measured; isolated: those of kernel_args.isolate_cpus, or of "
-		    "this boot.",
+		    "CPUs that are measured; isolated: the CPUs of kernel_args.isolate_cpus, or "
+		    "the isolated CPUs of this boot.",
 		    .class = KEY_SELECTS),
 		KEY("path", &read_path, "File or block device to read.", .class = KEY_SELECTS),
 		KEY("command", &command, "Program and arguments to run.", .class = KEY_SELECTS),
@@ -288,15 +288,14 @@ static const struct spec gate_check = {
 		KEY("p9999", &latency,
 		    "Longest wait for a CPU that passes, in 99.99% of the moments."),
 		KEY("members", &members,
-		    "Thresholds of members that are not like the others, in place of those of the "
-		    "check."),
+		    "Thresholds of members that differ from the others, in place of the check's "
+		    "thresholds."),
 		KEY("size", &message_size, "Size of a message, copy or read.",
 		    .class = KEY_GOVERNS),
 		KEY("speed", &speed, "Lowest speed of the link that passes."),
 		KEY("switches", &spec_bool,
-		    "Whether the links of the PCIe switches above count as well, which must be as "
-		    "good "
-		    "as both their ends are capable of; default true."),
+		    "Whether the links of the PCIe switches above must be as good as both their "
+		    "ends are capable of, too; default true."),
 		KEY("corrected", &corrected,
 		    "Corrected errors since boot that pass, of a function or DIMM; not judged by "
 		    "default."),
@@ -304,31 +303,30 @@ static const struct spec gate_check = {
 		    "Most that each counter may rise under the load of the benchmarks; default 0, "
 		    "and 2 symbol errors."),
 		KEY("on_rise", &on_fail,
-		    "Consequence of a counter that rises by more than that; default warn.",
+		    "Consequence of a counter that rises by more than rise; default warn.",
 		    .class = KEY_GOVERNS),
 		KEY("wear", &wear,
-		    "Part of the rated endurance that a drive may have used up, of which more is a "
-		    "warning; not judged by default."),
+		    "Part of the rated endurance that a drive may have used up; more is a warning; "
+		    "not judged by default."),
 		KEY("flavor", &gpu_flavor,
 		    "Flavor of the kernel modules that passes; any by default."),
 		KEY("must_show", &health_questions,
-		    "Questions that each GPU must answer; default those that its model can, [] "
-		    "none."),
+		    "Questions that each GPU must answer; default: all that its model can answer; "
+		    "[]: none."),
 		KEY("mig", &spec_bool,
 		    "Whether each GPU must be in MIG mode (true) or out of it (false); not judged "
 		    "by "
 		    "default."),
 		KEY("mode", &fabric_mode,
-		    "NVLink fabric that each GPU must be part of: none, that of its node "
-		    "(NVSwitch) "
-		    "or one of several nodes (NVL72)."),
+		    "NVLink fabric that each GPU must belong to: none, the fabric of its node "
+		    "(NVSwitch), or a fabric of several nodes (NVL72)."),
 		KEY("fatal", &xids,
-		    "Xids that are faults of the node; by default all that NVIDIA's catalog does "
-		    "not lay to an application."),
+		    "Xids that are faults of the node; default: all that NVIDIA's catalog does not "
+		    "attribute to an application."),
 		KEY("units", &spec_units, "Services whose processes are checked.",
 		    .class = KEY_SELECTS),
 		KEY("limit", &spec_memlock,
-		    "Memory that the processes may at least lock; default unlimited."),
+		    "Least memory that the processes must be allowed to lock; default unlimited."),
 		KEY("width", &pcie_width, "Lowest width of the PCIe link that passes."),
 		KEY("isolated", &spec_bool,
 		    "Whether nothing else may be in the IOMMU group; default false."),
@@ -336,8 +334,8 @@ static const struct spec gate_check = {
 		KEY("timeout", &timeout, "Time that the check may take; default 10s, 30s for GPUs.",
 		    .class = KEY_GOVERNS),
 		KEY("optional", &spec_bool,
-		    "Whether the node may lack what the check needs, which is no failure then; "
-		    "default false.",
+		    "Whether the check is skipped, and does not fail, if the node lacks a part "
+		    "that the check needs; default false.",
 		    .class = KEY_GOVERNS),
 		KEY("on_drift", &spec_on_drift,
 		    "Consequence of a check that passed and fails after the verdict; default "
@@ -388,7 +386,8 @@ const struct spec gate_language = {
 		    "Time that a boot waits for checks that may still pass; default 10m.",
 		    .class = KEY_GOVERNS),
 		KEY("reuse", &gate_reuse,
-		    "Time that measurements are used again after an orderly reboot; default never.",
+		    "Time for which measurements are reused after an orderly reboot; default "
+		    "never.",
 		    .class = KEY_GOVERNS),
 		KEY("calibrated_on", &calibrated_on,
 		    "Kernel, BIOS, microcode and firmware that the thresholds were measured with; "

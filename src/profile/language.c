@@ -158,7 +158,7 @@ static const struct spec device_set = {
 		KEY("numa", &spec_numa_node, "NUMA node of the members."),
 		KEY("protect", &spec_bool,
 		    "Whether the members are left alone: no section may name the set, and no other "
-		    "set has them; default false.",
+		    "set includes the members; default false.",
 		    .class = KEY_GOVERNS),
 		KEY("port", &card_port, "Place of a member among the functions of its card."),
 		KEY("part_number", &pattern,

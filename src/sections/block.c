@@ -85,7 +85,8 @@ static const struct spec keys = {
 			"submitted it, 2 the submitting CPU.",
 			"rq_affinity"),
 		SETTING("nomerges", &of_three,
-			"Whether requests are merged: 0 all tries, 1 the simple ones, 2 never.",
+			"Whether requests are merged: 0 in all ways, 1 in simple ways only, 2 "
+			"never.",
 			"nomerges"),
 		KEY("read_ahead", &read_ahead,
 		    "Amount that is read ahead of a sequential reader, in whole pages.",

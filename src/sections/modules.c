@@ -77,7 +77,8 @@ static const struct spec keys = {
 	.what = "a map (load, options, blacklist)",
 	.fields = FIELDS(
 		KEY("load", &to_load, "Modules to load, in this order."),
-		KEY("options", &options_of, "Parameters of modules, whichever program loads them."),
+		KEY("options", &options_of,
+		    "Parameters of modules, for every program that loads the modules."),
 		KEY("blacklist", &to_blacklist, "Modules that must not be loaded by alias.")),
 };
 

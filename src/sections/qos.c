@@ -243,7 +243,7 @@ static const struct spec rp = {
 		      "Smallest part of the rate that one decrease may leave.", "rp_min_dec_fac"),
 		RATE("rpg_min_rate", "Lowest rate of a flow.", "rp_min_rate"),
 		RATE("rate_to_set_on_first_cnp",
-		     "Rate of a flow after its first notification; 0Mb/s leaves the rate alone.",
+		     "Rate of a flow after its first notification; 0Mb/s keeps the rate.",
 		     "rp_rate_to_set_on_first_cnp"),
 		PARAM("rp", "dce_tcp_g", A_NUMBER_OF("1024ths", 0, 1023),
 		      "Weight of a new sample in the estimate of congestion, alpha.",

@@ -181,7 +181,7 @@ static const struct spec count_of_vfs = {
 	.unit = "VFs",
 	.check = value_int,
 	.words = WORDS("max"),
-	.meanings = WORDS("max", "all that each member can have"),
+	.meanings = WORDS("max", "as many as each member can have"),
 	.min = 0,
 	.max = 65535,
 };
@@ -200,7 +200,7 @@ static const struct spec keys = {
 	/* vfs may be inherited from a wider set: see sriov_rules.c */
 	.fields =
 		FIELDS(KEY("vfs", &count_of_vfs,
-			   "Number of VFs of each member, or max for all that it can have."),
+			   "Number of VFs of each member, or max for as many as possible."),
 		       KEY("vf", &vf, "Settings of each VF."),
 		       KEY("timeout", &timeout,
 			   "Time until the kernel has created the VFs of one member; default 30s "
