@@ -117,7 +117,7 @@ remember() {
     [[ $output == *"removed  /etc/systemd/system/kubelet.service.d/10-railhead.conf"* ]]
     is_as_before
     run -0 bake --undo
-    [[ $output == *"nothing that bake made is here"* ]]
+    [[ $output == *"the tree has nothing that bake made"* ]]
     is_as_before
   done
 }
@@ -269,9 +269,9 @@ P
   echo "# mine" >>"$conf"
   cp "$conf" "$BATS_TEST_TMPDIR/mine"
   run -6 --separate-stderr bake --gate kubelet
-  [[ $stderr == *"$(sed "s|^$root||" <<<"$conf"): left as it is"* ]]
+  [[ $stderr == *"$(sed "s|^$root||" <<<"$conf"): unchanged"* ]]
   run -5 --separate-stderr bake --undo
-  [[ $stderr == *"/kubelet.service.d/10-railhead.conf: left as it is: changed since bake made the file"* ]]
+  [[ $stderr == *"/kubelet.service.d/10-railhead.conf: unchanged: changed since bake made the file"* ]]
   cmp "$conf" "$BATS_TEST_TMPDIR/mine"
   [ ! -e "$env" ]
   # it is named for as long as it is there
@@ -287,7 +287,7 @@ P
       pipe) rm "$conf" && mkfifo "$conf" ;;
     esac
     run -6 --separate-stderr timeout 20 "$railhead" bake --root "$root" --gate kubelet
-    [[ $stderr == *"10-railhead.conf: left as it is: bake did not make this path"* ]]
+    [[ $stderr == *"10-railhead.conf: unchanged: bake did not make this path"* ]]
     run -0 bake --undo
     [ -e "$conf" ] || [ -L "$conf" ]
   done
@@ -401,10 +401,10 @@ L
 
 @test "bake: where nothing of GRUB or bootc is, the line is printed" {
   run -0 bake --profile sku
-  [[ $output == *"kernel arguments of sku, to be given to the boot loader"*": $wanted"* ]]
+  [[ $output == *"kernel arguments of sku (give them to the boot loader"*"): $wanted"* ]]
   put "$root/etc/kernel/cmdline" "root=/dev/sda2 ro"
   run -0 bake --profile sku
-  [[ $output == *"to be put into /etc/kernel/cmdline by hand: $wanted"* ]]
+  [[ $output == *"(put them into /etc/kernel/cmdline by hand): $wanted"* ]]
   [ "$(cat "$root/etc/kernel/cmdline")" = "root=/dev/sda2 ro" ]
   debian
   rm "$root/etc/grub.d/05_railhead"

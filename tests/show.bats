@@ -131,7 +131,7 @@ excluded|1|numa: $PF1: 1, expected 0" ]
 
 @test "a captured machine without profiles: this machine's are used, and a note says so" {
   run --separate-stderr -4 "$railhead" match --root "$root"
-  [[ $stderr == *"note: $root has no profiles of its own; those of this machine are used"* ]]
+  [[ $stderr == *"note: $root has no profiles; railhead uses the profiles of this machine"* ]]
   doc a </dev/null | profile "$root" a
   run --separate-stderr -0 "$railhead" match --root "$root"
   [[ $stderr != *note:* ]]
@@ -164,7 +164,7 @@ excluded|1|numa: $PF1: 1, expected 0" ]
   d=$BATS_TEST_TMPDIR/tree
   put "$d/a.d/x.yaml" $'schema: 1\nsriov: {rails: {vfs: 1}}'
   run -0 "$railhead" check "$d/a.d/x.yaml"
-  [[ $output == *"a drop-in by itself"* ]]
+  [[ $output == *"a drop-in of a profile that is missing or invalid"* ]]
   doc a </dev/null >"$d/a.yaml"
   run -3 "$railhead" check "$d/a.d/x.yaml"
   [[ $output == *"x.yaml:2:9: sriov.rails: no device set 'rails'"* ]]

@@ -151,8 +151,8 @@ static int open_profile(struct invocation *inv, struct bake *b, struct baking *k
 	if (!inv->profile)
 		return check_all(inv, b);
 	if (!profile_is_name(inv->profile)) {
-		complain("bake: --profile %s: give the name of a profile of the tree: a file "
-			 "elsewhere is not there when the image boots; put it into %s",
+		complain("bake: --profile %s: the image does not have this file when it boots; "
+			 "put the file into %s of the tree, and give the name of the profile",
 			 inv->profile, profile_dirs[0]);
 		return EXIT_USAGE;
 	}
@@ -160,7 +160,8 @@ static int open_profile(struct invocation *inv, struct bake *b, struct baking *k
 	if (!k->profile)
 		return EXIT_INVALID;
 	if (k->profile->abstract) {
-		complain("bake: %s is abstract, so no node acts on it: name one that extends it",
+		complain("bake: %s is abstract, and a node cannot use an abstract profile; name "
+			 "a profile that extends it",
 			 k->profile->name);
 		return EXIT_INVALID;
 	}
@@ -231,8 +232,8 @@ static void print_kargs(const struct bake *b, const struct baking *k)
 	const char *whose =
 		b->loader != BAKE_OTHER ? ""
 		: root_exists(b->root, "/etc/kernel/cmdline")
-			? ", to be put into /etc/kernel/cmdline by hand"
-			: ", to be given to the boot loader, boot server or ukify by hand";
+			? " (put them into /etc/kernel/cmdline by hand)"
+			: " (give them to the boot loader, boot server or ukify by hand)";
 
 	printf("kernel arguments of %s%s: %s\n", k->profile->name, k->wanted.n ? whose : "",
 	       *line ? line : "(none)");
@@ -246,7 +247,7 @@ static void print_text(const struct bake *b, const struct baking *k, bool undo)
 		const struct bake_item *it = &b->items.v[i];
 
 		if (it->result == BAKE_LEFT)
-			complain("bake: %s: left as it is: %s", it->path, it->why);
+			complain("bake: %s: unchanged: %s", it->path, it->why);
 		else
 			printf("%-8s %s%s%s%s\n", bake_result_name(it->result), it->path,
 			       *it->what ? " (" : "", it->what, *it->what ? ")" : "");
@@ -256,8 +257,8 @@ static void print_text(const struct bake *b, const struct baking *k, bool undo)
 	for (size_t i = 0; i < b->warnings.n; i++)
 		complain("bake: warning: %s", b->warnings.v[i]);
 	if (!bake_changed(b))
-		printf(undo ? "nothing that bake made is here: nothing was changed\n"
-			    : "nothing was changed: the tree is as asked\n");
+		printf(undo ? "the tree has nothing that bake made, and is unchanged\n"
+			    : "the tree is up to date, and is unchanged\n");
 }
 
 static bool any_left(const struct bake *b)
@@ -352,8 +353,8 @@ static int undo(struct invocation *inv, struct bake *b)
 	struct err err = {0};
 
 	if (inv->profile || inv->gates.n || inv->strict) {
-		complain("bake: --undo takes away all that bake made, and goes with none of "
-			 "--profile, --gate and --strict");
+		complain("bake: --undo removes everything that bake made; leave out --profile, "
+			 "--gate and --strict");
 		return EXIT_USAGE;
 	}
 	if (bake_undo(b, &err) < 0) {

@@ -36,9 +36,9 @@ static bool take(struct import *im, const char *path, bool below, bool asked)
 		return true;
 	}
 	if (asked)
-		complain("import: %s: neither the path nor the text shows its format; known are "
-			 "sysctl.d, modprobe.d, modules-load.d, kernel/cmdline, cmdline.d, "
-			 "default/grub and tuned.conf",
+		complain("import: %s: neither the path nor the text shows the format; known "
+			 "formats are sysctl.d, modprobe.d, modules-load.d, kernel/cmdline, "
+			 "cmdline.d, default/grub and tuned.conf",
 			 path);
 	return !asked;
 }
@@ -286,8 +286,9 @@ static int print(struct import *im, int none)
 	}
 	fputs(str_get(&text), stdout);
 	if (!isatty(STDOUT_FILENO))
-		fprintf(stderr, "railhead: keep it as " NAME ".yaml: a profile is named as its "
-				"file\n");
+		fprintf(stderr,
+			"railhead: save the profile as " NAME ".yaml, because a profile has the "
+			"name of its file\n");
 	return EXIT_OK;
 }
 

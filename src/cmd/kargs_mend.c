@@ -36,7 +36,6 @@ int kargs_mend(struct invocation *inv)
 		printf("no menu entries of GRUB's%s\n", left);
 	else if (!report.n)
 		printf("menu entries of GRUB's: %zu, %s%s\n", report.entries,
-		       inv->undo ? "none with anything of railhead's" : "all as they should be",
-		       left);
+		       inv->undo ? "railhead has changed none of them" : "all correct", left);
 	return code;
 }

@@ -162,8 +162,8 @@ static char *next_of_refused(const struct boot_view *v)
 		return xasprintf("they are tried again on this kernel after %u more healthy "
 				 "boot%s, or by `railhead apply --retry` and a reboot",
 				 left, left == 1 ? "" : "s");
-	return xstrdup("they are not tried again on this kernel, unless `railhead apply --retry` "
-		       "and a reboot say so");
+	return xstrdup("this kernel tries them again only after `railhead apply --retry` and a "
+		       "reboot");
 }
 
 static char *next_of_armed(const struct boot_view *v, char slot)
@@ -234,7 +234,8 @@ void kargs_story_print(const struct boot_view *v)
 		print_row("trials", "no trial so far");
 	} else {
 		tried = xasprintf("%s%s%s",
-				  slot == ENV_NONE ? "(arguments that are in no slot any more)"
+				  slot == ENV_NONE ? "(railhead.env no longer holds the "
+						     "arguments)"
 						   : env_slot(&v->env, slot),
 				  *kernel ? ", on kernel " : "", kernel);
 		print_row(state == STORY_KEPT ? "kept" : "tried", tried);

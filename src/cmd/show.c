@@ -168,7 +168,8 @@ static int open_view(struct invocation *inv, struct view *v)
 		profile_free(v->profile);
 		v->profile = on_node;
 	} else {
-		complain("it does not fit this node, so it is shown without one");
+		complain("the profile does not fit this node; railhead shows the profile without "
+			 "a node");
 		v->has_node = false;
 	}
 	return EXIT_OK;
