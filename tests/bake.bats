@@ -269,9 +269,9 @@ P
   echo "# mine" >>"$conf"
   cp "$conf" "$BATS_TEST_TMPDIR/mine"
   run -6 --separate-stderr bake --gate kubelet
-  [[ $stderr == *"$(sed "s|^$root||" <<<"$conf"): unchanged"* ]]
+  [[ $stderr == *"$(sed "s|^$root||" <<<"$conf"): left as it is"* ]]
   run -5 --separate-stderr bake --undo
-  [[ $stderr == *"/kubelet.service.d/10-railhead.conf: unchanged: changed since bake made the file"* ]]
+  [[ $stderr == *"/kubelet.service.d/10-railhead.conf: left as it is: changed since bake made the file"* ]]
   cmp "$conf" "$BATS_TEST_TMPDIR/mine"
   [ ! -e "$env" ]
   # it is named for as long as it is there
@@ -287,7 +287,7 @@ P
       pipe) rm "$conf" && mkfifo "$conf" ;;
     esac
     run -6 --separate-stderr timeout 20 "$railhead" bake --root "$root" --gate kubelet
-    [[ $stderr == *"10-railhead.conf: unchanged: bake did not make this path"* ]]
+    [[ $stderr == *"10-railhead.conf: left as it is: bake did not make this path"* ]]
     run -0 bake --undo
     [ -e "$conf" ] || [ -L "$conf" ]
   done

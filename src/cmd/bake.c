@@ -247,7 +247,7 @@ static void print_text(const struct bake *b, const struct baking *k, bool undo)
 		const struct bake_item *it = &b->items.v[i];
 
 		if (it->result == BAKE_LEFT)
-			complain("bake: %s: unchanged: %s", it->path, it->why);
+			complain("bake: %s: left as it is: %s", it->path, it->why);
 		else
 			printf("%-8s %s%s%s%s\n", bake_result_name(it->result), it->path,
 			       *it->what ? " (" : "", it->what, *it->what ? ")" : "");
