@@ -101,7 +101,7 @@ holds() { # JQ-FILTER
   edit '.boots[0].boot_id = "ab110000-9999"'
   for name in boot:-11 boot:12 boot:abcd boot:x boot: boot:-x boot:99999999999999999999; do
     boot_diff 2 boot "$name"
-    [[ $stderr == "railhead: diff $name: the history has no such boot; its boots are boot:-10 to boot:-0 "* ]]
+    [[ $stderr == "railhead: diff $name: the history has no such boot; give boot:-10 to boot:-0 "* ]]
   done
   boot_diff 2 boot $'boot:\e[31m'
   [[ $stderr != *$'\e'* ]]

@@ -112,7 +112,7 @@ setup() {
   [ "${#lines[@]}" -gt 3 ]
   while read -r code known; do
     run -2 "$railhead" explain "$code"
-    [ "$output" = "railhead: unknown fault code '$code'; \`railhead explain $known\` lists the codes that begin so" ]
+    [ "$output" = "railhead: unknown fault code '$code'; \`railhead explain $known\` lists the codes with this beginning" ]
   done <<'E'
 RH-NIC-LINK-WIDHT RH-NIC-LINK
 RH-NIC-LIN RH-NIC

@@ -118,7 +118,7 @@ in_force() {
   entry "$mid-0-rescue" "$base"
   before=$(cat "$entries"/*)
   run -0 "$railhead" kargs --mend --root "$root"
-  [ "$output" = "no menu entries of GRUB's; those of other boot loaders are left alone" ]
+  [ "$output" = "no menu entries of GRUB's; railhead leaves the entries of other boot loaders alone" ]
   [ "$(cat "$entries"/*)" = "$before" ]
 }
 

@@ -160,7 +160,7 @@ open(sys.argv[1], "wb").write(c)' "$dev/config"
   for verb in apply gate "kargs --reset"; do
     # shellcheck disable=SC2086
     run -2 "$railhead" $verb --root "$tar"
-    [[ $output == *"is not a directory: unpack it"* ]]
+    [[ $output == *"is not a directory; unpack the archive"* ]]
   done
   tidy
 }

@@ -39,14 +39,14 @@ static bool is_booted(const struct root *root)
 static int judge_tree(const struct invocation *inv)
 {
 	if (!inv->root_path) {
-		complain("bake: --root DIR is missing: the top of an image's tree (/ in a "
-			 "container or chroot that an image is made of)");
+		complain("bake: --root DIR is missing; give the top directory of an image's tree "
+			 "(/ in the container or chroot of an image)");
 		return EXIT_USAGE;
 	}
 	if (is_booted(&inv->root) && !inv->undo) {
 		complain("bake: %s is the root of this running machine: bake is for the trees of "
-			 "images; here the package has enabled the units, and railhead apply "
-			 "brings the arguments",
+			 "images; on a running machine the package enables the units, and "
+			 "`railhead apply` writes the arguments",
 			 inv->root_path);
 		return EXIT_USAGE;
 	}

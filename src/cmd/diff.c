@@ -199,9 +199,8 @@ static int no_boot(const struct side *s)
 			 "(" HISTORY_PATH ")",
 			 said);
 	else
-		complain("diff %s: the history has no such boot; its boots are boot:-%zu to "
-			 "boot:-0 (`railhead history`), or the beginning of an id, of %d "
-			 "characters at least",
+		complain("diff %s: the history has no such boot; give boot:-%zu to boot:-0 "
+			 "(`railhead history`), or at least the first %d characters of an id",
 			 said, s->history.boots.n - 1, ID_LEAST);
 	return EXIT_USAGE;
 }

@@ -276,8 +276,8 @@ static int print(struct import *im, int none)
 	cleanup_str struct str text = {0};
 
 	if (!im->files.n) {
-		complain("import: no file of sysctl.d, modprobe.d, modules-load.d, a kernel "
-			 "command line, default/grub or tuned there; give the path of one");
+		complain("import: found no file of sysctl.d, modprobe.d, modules-load.d, a "
+			 "kernel command line, default/grub or tuned; give the path of a file");
 		return none;
 	}
 	if (!write_valid(im, &text)) {

@@ -148,10 +148,10 @@ static char *next_of_running(const struct boot_view *v)
 		return next_of_others(v);
 	if (v->trial.decision == KARGS_NOT_ARRIVED)
 		return xstrdup(
-			"the arguments are not in force: at its verdict this boot gives them "
-			"up, and the next one has the earlier ones");
-	return xstrdup("the verdict of this boot decides; without one in ten minutes the node "
-		       "reboots into the earlier ones");
+			"the arguments are not in force; at its verdict this boot drops them, "
+			"and the next boot has the earlier arguments");
+	return xstrdup("the verdict of this boot decides; without a verdict in ten minutes the "
+		       "node reboots with the earlier arguments");
 }
 
 static char *next_of_refused(const struct boot_view *v)
@@ -173,7 +173,7 @@ static char *next_of_armed(const struct boot_view *v, char slot)
 								v->env.state.deaths + 1, TRIAL_MAX);
 
 	return xasprintf("the next boot%s tries them%s; if it dies, the boot after it has the "
-			 "earlier ones",
+			 "earlier arguments",
 			 was_passed_by(v) ? " by a GRUB that can write to " ENV_FILE_NAME : "",
 			 trial);
 }
@@ -194,8 +194,9 @@ static char *next_of(const struct boot_view *v, char slot, enum story_state stat
 			return next_of_others(v);
 		return next_of_refused(v);
 	case STORY_LOOKING:
-		return xstrdup("a boot with the earlier ones shows which checks fail without "
-			       "them; then they are tried again or rejected");
+		return xstrdup("a boot with the earlier arguments shows which checks fail "
+			       "without the new arguments; then railhead tries the new arguments "
+			       "again or rejects them");
 	case STORY_NONE:
 	case STORY_ENDED:
 	case STORY_STOPPED:

@@ -294,7 +294,7 @@ static void show_json(const struct view *v)
 /* Prints comments only, so that the output remains a profile. */
 static void print_derived(const struct view *v)
 {
-	printf("\n# What follows from it %s:\n",
+	printf("\n# Derived settings %s:\n",
 	       v->has_node ? "on this node" : "without a node (railhead show --resolved --root)");
 	for (size_t i = 0; i < v->derived.list.n; i++) {
 		const struct derived_section *s = &v->derived.list.v[i];
@@ -314,7 +314,7 @@ static void print_sets(const struct view *v)
 	if (!v->profile->devices.n)
 		return;
 	if (!v->has_node) {
-		printf("#   device sets: their members are known on a node only\n");
+		printf("#   device sets: only a node shows the members\n");
 		return;
 	}
 	printf("#   device sets:\n");
