@@ -76,7 +76,7 @@ conf() { # the text from stdin
   doc a <<<'hugepages: [{size: 1G, nodes: {7: 1}}]' | profile "$root" a
   run --separate-stderr -0 "$railhead" show a --resolved --root "$root"
   [[ $output == *"hugepages=7:1"* ]]
-  [[ $stderr == *"no NUMA node 7"*"without a node"* ]]
+  [[ $stderr == *"no NUMA node 7"*"shows the profile without a node"* ]]
 }
 
 @test "show: an invalid or absent profile is exit 3 and prints no profile" {
