@@ -139,5 +139,5 @@ holds() { # JQ-FILTER
     [[ $stderr == *"railhead: diff: a boot can be compared with another boot only, "* ]]
   done
   boot_diff 2 --profile sku boot boot
-  [[ $stderr == *"leave it out, boot is a boot itself" ]]
+  [[ $stderr == *"but boot is a boot; leave out --profile" ]]
 }

@@ -185,7 +185,7 @@ in_force() {
 @test "mend: an archive is refused; so is --reset beside it" {
   tar -C "$root" -cf "$BATS_TEST_TMPDIR/node.tar" .
   run -2 "$railhead" kargs --mend --root "$BATS_TEST_TMPDIR/node.tar"
-  [[ $output == *"writes"*"unpack it"* ]]
+  [[ $output == *"writes"*"unpack the archive"* ]]
   run -2 "$railhead" kargs --mend --reset --root "$root"
   [[ $output == *"one after the other"* ]]
 }

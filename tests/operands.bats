@@ -103,7 +103,7 @@ END
 2 import closed | import: closed: Permission denied; run railhead as root, or make the path readable
 2 import empty | import: found no file of sysctl.d, modprobe.d, modules-load.d, a kernel command line, default/grub or tuned; give the path of a file
 2 import empty.tar | import: empty.tar: neither the path nor the text shows the format; known formats are sysctl.d,
-4 import --root empty | import: no file of sysctl.d
+4 import --root empty | import: found no file of sysctl.d
 0 import sysctl.d/empty.conf | 0 of 0 settings
 END
 }

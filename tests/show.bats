@@ -52,7 +52,7 @@ conf() { # the text from stdin
   run -0 "$railhead" show --resolved "$root/etc/railhead/profiles/a.yaml"
   [[ $output == *"not known: iommu: its arguments depend on the CPU vendor"* ]]
   [[ $output == *"not known: per_node"* ]]
-  [[ $output == *"members are known on a node only"* ]]
+  [[ $output == *"device sets: only a node shows the members"* ]]
 }
 
 @test "show: the list has versions, bases, what is overridden and what is invalid" {
