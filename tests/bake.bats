@@ -108,16 +108,16 @@ remember() {
     [ -z "$stderr" ]
     picture "$root" "%T@ %C@ %i" >"$BATS_TEST_TMPDIR/baked"
     run -0 bake --profile sku --gate kubelet.service
-    [[ $output == *"nothing was changed"* ]]
+    [[ $output == *"is unchanged"* ]]
     [[ $output != *"made "* ]]
     run -0 bake
-    [[ $output == *"nothing was changed"* ]]
+    [[ $output == *"is unchanged"* ]]
     picture "$root" "%T@ %C@ %i" | diff "$BATS_TEST_TMPDIR/baked" -
     run -0 bake --undo
     [[ $output == *"removed  /etc/systemd/system/kubelet.service.d/10-railhead.conf"* ]]
     is_as_before
     run -0 bake --undo
-    [[ $output == *"nothing that bake made is here"* ]]
+    [[ $output == *"the tree has nothing that bake made"* ]]
     is_as_before
   done
 }
@@ -386,7 +386,7 @@ L
   run -3 --separate-stderr bake --profile roce-base
   [[ $stderr == *"roce-base is abstract"* ]]
   run -2 --separate-stderr bake --profile "$root/etc/railhead/profiles/sku.yaml"
-  [[ $stderr == *"give the name of a profile of the tree"* ]]
+  [[ $stderr == *"give the name of the profile"* ]]
   is_as_before
   put "$root/etc/railhead/profiles/bad.yaml" "schema: 1"
   rm -r "$BATS_TEST_TMPDIR/copy"
@@ -401,10 +401,10 @@ L
 
 @test "bake: where nothing of GRUB or bootc is, the line is printed" {
   run -0 bake --profile sku
-  [[ $output == *"kernel arguments of sku, to be given to the boot loader"*": $wanted"* ]]
+  [[ $output == *"kernel arguments of sku (give them to the boot loader"*"): $wanted"* ]]
   put "$root/etc/kernel/cmdline" "root=/dev/sda2 ro"
   run -0 bake --profile sku
-  [[ $output == *"to be put into /etc/kernel/cmdline by hand: $wanted"* ]]
+  [[ $output == *"(put them into /etc/kernel/cmdline by hand): $wanted"* ]]
   [ "$(cat "$root/etc/kernel/cmdline")" = "root=/dev/sda2 ro" ]
   debian
   rm "$root/etc/grub.d/05_railhead"
@@ -517,10 +517,10 @@ P
   run -2 "$railhead" bake --root "$outside/nowhere"
   tar -C "$root" -cf "$outside/tree.tar" .
   run -2 --separate-stderr "$railhead" bake --root "$outside/tree.tar"
-  [[ $stderr == *"unpack it"* ]]
+  [[ $stderr == *"unpack the archive"* ]]
   run -2 --separate-stderr bake --undo --gate kubelet
   run -2 --separate-stderr bake --undo --profile sku
-  [[ $stderr == *"goes with none of"* ]]
+  [[ $stderr == *"leave out --profile"* ]]
 }
 
 @test "bake: the root of a booted machine is refused, that of a container is a tree" {

@@ -295,7 +295,7 @@ is_lapsed() { # WORDS...
 @test "--device takes a function that is watched, and no other option" {
   ready_node </dev/null
   run -2 device 0000:00:00.0
-  [[ $output == *"no device set has it"* ]]
+  [[ $output == *"no device set has the function"* ]]
   run -2 "$railhead" apply --root "$root" --device "${PFS[0]}" --stage devices
   [[ $output == *"--device accepts only --root and --json"* ]]
 }

@@ -128,5 +128,5 @@ ended() {
   run -3 "$railhead" diff a.yaml bad.yaml
   [[ $output == *"bad.yaml:1:9: sysctl: "* ]]
   run -2 "$railhead" diff --profile a.yaml a.yaml ./root
-  [[ $output == *"diff: --profile names the values that two machines are compared by; leave it out, a.yaml is a profile itself" ]]
+  [[ $output == *"diff: --profile selects the values to compare on two machines, but a.yaml is a profile; leave out --profile" ]]
 }

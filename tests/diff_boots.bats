@@ -101,12 +101,12 @@ holds() { # JQ-FILTER
   edit '.boots[0].boot_id = "ab110000-9999"'
   for name in boot:-11 boot:12 boot:abcd boot:x boot: boot:-x boot:99999999999999999999; do
     boot_diff 2 boot "$name"
-    [[ $stderr == "railhead: diff $name: the history has no such boot; its boots are boot:-10 to boot:-0 "* ]]
+    [[ $stderr == "railhead: diff $name: the history has no such boot; give boot:-10 to boot:-0 "* ]]
   done
   boot_diff 2 boot $'boot:\e[31m'
   [[ $stderr != *$'\e'* ]]
   boot_diff 2 boot:ab110000 boot
-  [[ $stderr == "railhead: diff boot:ab110000: 2 boots have an id that begins so; say more of it" ]]
+  [[ $stderr == "railhead: diff boot:ab110000: the ids of 2 boots begin with these characters; give more characters" ]]
   rm "$store"
   boot_diff 2 boot boot
   [[ $stderr == "railhead: diff boot: no gate has ended here since railhead keeps a history "* ]]
@@ -134,10 +134,10 @@ holds() { # JQ-FILTER
   profile "$root" sku <<<$'schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: Supermicro}}'
   for other in node sku "$root/"; do
     boot_diff 2 boot "$other"
-    [[ $stderr == "railhead: diff: a boot is compared with another boot only, "*" is none; \`railhead diff boot:-1 boot\` "* ]]
+    [[ $stderr == "railhead: diff: a boot can be compared with another boot only, and "*" is not a boot; \`railhead diff boot:-1 boot\` "* ]]
     boot_diff 2 "$other" boot
-    [[ $stderr == *"railhead: diff: a boot is compared with another boot only, "* ]]
+    [[ $stderr == *"railhead: diff: a boot can be compared with another boot only, "* ]]
   done
   boot_diff 2 --profile sku boot boot
-  [[ $stderr == *"leave it out, boot is a boot itself" ]]
+  [[ $stderr == *"but boot is a boot; leave out --profile" ]]
 }

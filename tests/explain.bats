@@ -14,7 +14,7 @@ setup() {
   Whether kernel threads poll, which the scheduler can place.
 
   value     a boolean (true or false)
-  sets      apply makes it so, verify compares
+  sets      apply sets the value, verify compares it
   kernel    Linux 5.12 or later" ]
   run -0 "$railhead" explain link.rails.mtu
   [[ $output == *"range     68 to 65535 bytes"* ]]
@@ -112,7 +112,7 @@ setup() {
   [ "${#lines[@]}" -gt 3 ]
   while read -r code known; do
     run -2 "$railhead" explain "$code"
-    [ "$output" = "railhead: unknown fault code '$code'; \`railhead explain $known\` lists the codes that begin so" ]
+    [ "$output" = "railhead: unknown fault code '$code'; \`railhead explain $known\` lists the codes with this beginning" ]
   done <<'E'
 RH-NIC-LINK-WIDHT RH-NIC-LINK
 RH-NIC-LIN RH-NIC

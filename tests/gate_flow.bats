@@ -480,10 +480,10 @@ measures() { # HOW-MANY STATUS
     measures 2
   done <<'E2'
 sys/class/dmi/id/bios_version|1.2|BIOS: 1.2, was 1.1
-sys/class/dmi/id/product_serial|0THER|serial number of the machine: another than before
+sys/class/dmi/id/product_serial|0THER|serial number of the machine: changed
 sys/module/mlx5_core/version|24.12|driver mlx5_core: 24.12, was 24.10
-proc/version|Linux version 6.1.1|build of the kernel: another than before
-proc/cmdline|root=/dev/vda2 ro mitigations=off|kernel arguments: another than before
+proc/version|Linux version 6.1.1|build of the kernel: changed
+proc/cmdline|root=/dev/vda2 ro mitigations=off|kernel arguments: changed
 sys/devices/pci0000:00/0000:41:00.0/current_link_width|1|link width of 0000:41:00.0: x1, was x16
 sys/devices/pci0000:00/0000:41:00.0/current_link_speed|2.5 GT/s PCIe|link speed of 0000:41:00.0: 2.5 GT/s PCIe, was 32.0 GT/s PCIe
 sys/devices/system/clocksource/clocksource0/current_clocksource|hpet|clock source: hpet, was tsc
@@ -668,7 +668,7 @@ $MEMORY"
   bench_says_in_turn "1e9,$OWN" "3e9,$OWN"
   run -0 with_bench "$railhead" gate --root "$root"
   in_record '.verdict == "ready" and .measurements[0].state == "intermittent" and .measurements[0].on_fail == "warn"'
-  in_record '.reasons == ["gate/memory/node0: memory_bandwidth of node 0: slow in one look of 2: measured 1.0 GB/s, then 3.0 GB/s, required 2GB/s; a part that is slow now and then slows down all that wait for it: watch it"]'
+  in_record '.reasons == ["gate/memory/node0: memory_bandwidth of node 0: slow in one look of 2: measured 1.0 GB/s, then 3.0 GB/s, required 2GB/s; a part that is slow at times slows down all programs that wait for the part: watch the part"]'
   in_record '[.measurements[0].looks[].state] == ["slow", "same"]'
   [ ! -e "$root/var/lib/railhead/pass.json" ] # reuse: no pass of it
   rm "$bench_log"

@@ -377,7 +377,7 @@ S
 @test "a library that crashes: what the kernel said of it" {
   model "cuMemHostAlloc crashes 0"
   gate_ends 7 blocked
-  measured "gate/copy/$a" failed "exit status 1 \\(it said: gpu_copy: killed by signal 11"
+  measured "gate/copy/$a" failed "exit status 1 \\(output: gpu_copy: killed by signal 11"
   measured "gate/peer/$a-$b" same
 }
 

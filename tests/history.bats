@@ -82,7 +82,7 @@ boots_with() { # GB/S...
   [ "${#lines[@]}" = 3 ]
   [[ ${lines[0]} == $'boot\t'*$'\tready\t'*$'\t' ]]
   [[ ${lines[1]} == *$'\tready\t'*"kernel 6.1.0-18 -> 6.8.0-1"*"BIOS 1.1 -> 1.2"* ]]
-  [[ ${lines[1]} == *"serial number of the machine: another"* ]]
+  [[ ${lines[1]} == *"serial number of the machine: changed"* ]]
   [[ ${lines[1]} == *"memory min -25.0% of 2" ]]
   [[ ${lines[2]} == *$'\tblocked\t'*RH-MEMORY-BANDWIDTH*"profile "*" -> "* ]]
   [[ $output != *S3CRET* && $output != *0THER* ]]

@@ -113,7 +113,7 @@ name_of() { tr / _ <<<"$1"; }
   echo 'lorem ipsum' >"$BATS_TEST_TMPDIR/x"
   run -2 --separate-stderr "$railhead" import sysctl.d/10-network.conf "$BATS_TEST_TMPDIR/x"
   [ -z "$output" ]
-  [[ $stderr == *"neither the path nor the text shows its format; known are sysctl.d,"* ]]
+  [[ $stderr == *"neither the path nor the text shows the format; known formats are sysctl.d,"* ]]
   run -2 --separate-stderr "$railhead" import none
   [[ $stderr == *"import: none: No such file or directory; check the path"* ]]
   mkdir "$BATS_TEST_TMPDIR/empty"

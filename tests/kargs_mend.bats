@@ -72,7 +72,7 @@ in_force() {
   [ "$(cat "$entries/$mid-0-rescue.conf")" = "$before" ]
   inodes=$(stat -c '%i %y' "$entries"/*)
   run -0 strace -f -o "$BATS_TEST_TMPDIR/trace" -e trace=openat,openat2,renameat,pwrite64 "$railhead" kargs --mend --root "$root"
-  [ "$output" = "menu entries of GRUB's: 2, all as they should be" ]
+  [ "$output" = "menu entries of GRUB's: 2, all correct" ]
   [ "$(stat -c '%i %y' "$entries"/*)" = "$inodes" ]
   [ -z "$(writes_of "$BATS_TEST_TMPDIR/trace")" ]
 }
@@ -118,7 +118,7 @@ in_force() {
   entry "$mid-0-rescue" "$base"
   before=$(cat "$entries"/*)
   run -0 "$railhead" kargs --mend --root "$root"
-  [ "$output" = "no menu entries of GRUB's; those of other boot loaders are left alone" ]
+  [ "$output" = "no menu entries of GRUB's; railhead leaves the entries of other boot loaders alone" ]
   [ "$(cat "$entries"/*)" = "$before" ]
 }
 
@@ -169,7 +169,7 @@ in_force() {
   [ "${lines[1]}" = "/boot/loader/entries/$mid-$new.conf: took out '\$railhead_kargs'" ]
   [ "$(cat "$entries"/*)" = "$before" ]
   run -0 "$railhead" kargs --mend --undo --root "$root"
-  [ "$output" = "menu entries of GRUB's: 2, none with anything of railhead's" ]
+  [ "$output" = "menu entries of GRUB's: 2, railhead has changed none of them" ]
 }
 
 @test "undo: what it can't take out is named, what is not there is no trouble" {
@@ -185,7 +185,7 @@ in_force() {
 @test "mend: an archive is refused; so is --reset beside it" {
   tar -C "$root" -cf "$BATS_TEST_TMPDIR/node.tar" .
   run -2 "$railhead" kargs --mend --root "$BATS_TEST_TMPDIR/node.tar"
-  [[ $output == *"writes"*"unpack it"* ]]
+  [[ $output == *"writes"*"unpack the archive"* ]]
   run -2 "$railhead" kargs --mend --reset --root "$root"
   [[ $output == *"one after the other"* ]]
 }

@@ -101,9 +101,9 @@ END
 2 import absent/ | import: absent/: No such file or directory; check the path
 2 import closed.yaml | import: closed.yaml: Permission denied; run railhead as root, or make the path readable
 2 import closed | import: closed: Permission denied; run railhead as root, or make the path readable
-2 import empty | import: no file of sysctl.d, modprobe.d, modules-load.d, a kernel command line, default/grub or tuned there; give the path of one
-2 import empty.tar | import: empty.tar: neither the path nor the text shows its format; known are sysctl.d,
-4 import --root empty | import: no file of sysctl.d
+2 import empty | import: found no file of sysctl.d, modprobe.d, modules-load.d, a kernel command line, default/grub or tuned; give the path of a file
+2 import empty.tar | import: empty.tar: neither the path nor the text shows the format; known formats are sysctl.d,
+4 import --root empty | import: found no file of sysctl.d
 0 import sysctl.d/empty.conf | 0 of 0 settings
 END
 }

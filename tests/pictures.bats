@@ -105,8 +105,8 @@ link_of() { # WIDTH MAX-WIDTH SPEED MAX-SPEED
   link_of 8 16 16.0 32.0
   page 0 survey
   says "PCIe x8, 16.0 GT/s of x16, 32.0 GT/s"
-  says "RH-NIC-LINK-WIDTH pci link: the link trained to x8, both its ends can do x16 Remedy:"
-  says "RH-NIC-LINK-SPEED pci link: the link trained to 16.0 GT/s, both its ends can do 32.0 GT/s Remedy:"
+  says "RH-NIC-LINK-WIDTH pci link: the link trained to x8, both ends support x16 Remedy:"
+  says "RH-NIC-LINK-SPEED pci link: the link trained to 16.0 GT/s, both ends support 32.0 GT/s Remedy:"
   link_of 16 16 32.0 32.0
   page 0 survey
   [[ $text != *RH-NIC-LINK* ]]

@@ -33,7 +33,7 @@ concrete() { # names of the profiles that are no base
 # The plan, with what is as wanted; arguments and the sets' members.
 golden() { # MACHINE
   "$railhead" plan --all --root "$MACHINES/$1" || [ $? -eq 5 ]
-  "$railhead" show "$1" --resolved --root "$MACHINES/$1" | sed -n '/^# What follows/,$p'
+  "$railhead" show "$1" --resolved --root "$MACHINES/$1" | sed -n '/^# Derived settings/,$p'
 }
 
 @test "check: all shipped profiles, without a warning" {

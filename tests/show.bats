@@ -52,7 +52,7 @@ conf() { # the text from stdin
   run -0 "$railhead" show --resolved "$root/etc/railhead/profiles/a.yaml"
   [[ $output == *"not known: iommu: its arguments depend on the CPU vendor"* ]]
   [[ $output == *"not known: per_node"* ]]
-  [[ $output == *"members are known on a node only"* ]]
+  [[ $output == *"device sets: only a node shows the members"* ]]
 }
 
 @test "show: the list has versions, bases, what is overridden and what is invalid" {
@@ -76,7 +76,7 @@ conf() { # the text from stdin
   doc a <<<'hugepages: [{size: 1G, nodes: {7: 1}}]' | profile "$root" a
   run --separate-stderr -0 "$railhead" show a --resolved --root "$root"
   [[ $output == *"hugepages=7:1"* ]]
-  [[ $stderr == *"no NUMA node 7"*"shown without one"* ]]
+  [[ $stderr == *"no NUMA node 7"*"shows the profile without a node"* ]]
 }
 
 @test "show: an invalid or absent profile is exit 3 and prints no profile" {
@@ -131,7 +131,7 @@ excluded|1|numa: $PF1: 1, expected 0" ]
 
 @test "a captured machine without profiles: this machine's are used, and a note says so" {
   run --separate-stderr -4 "$railhead" match --root "$root"
-  [[ $stderr == *"note: $root has no profiles of its own; those of this machine are used"* ]]
+  [[ $stderr == *"note: $root has no profiles; railhead uses the profiles of this machine"* ]]
   doc a </dev/null | profile "$root" a
   run --separate-stderr -0 "$railhead" match --root "$root"
   [[ $stderr != *note:* ]]
@@ -164,7 +164,7 @@ excluded|1|numa: $PF1: 1, expected 0" ]
   d=$BATS_TEST_TMPDIR/tree
   put "$d/a.d/x.yaml" $'schema: 1\nsriov: {rails: {vfs: 1}}'
   run -0 "$railhead" check "$d/a.d/x.yaml"
-  [[ $output == *"a drop-in by itself"* ]]
+  [[ $output == *"a drop-in of a profile that is missing or invalid"* ]]
   doc a </dev/null >"$d/a.yaml"
   run -3 "$railhead" check "$d/a.d/x.yaml"
   [[ $output == *"x.yaml:2:9: sriov.rails: no device set 'rails'"* ]]

@@ -142,7 +142,7 @@ open(sys.argv[1], "wb").write(c)' "$dev/config"
   chmod 755 "$BATS_TEST_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_RUN_TMPDIR"
   chmod 600 "$root/proc/cmdline"
   run -0 --separate-stderr setpriv --reuid 65534 --clear-groups "$railhead" survey --root "$root" --snapshot -
-  [[ $stderr == *"1 files could not be read for want of permission; as root"* ]]
+  [[ $stderr == *"permission to read 1 files is missing; run railhead as root"* ]]
 }
 
 @test "archive: gzip, bzip2 and xz, and a tree inside one directory" {
@@ -160,7 +160,7 @@ open(sys.argv[1], "wb").write(c)' "$dev/config"
   for verb in apply gate "kargs --reset"; do
     # shellcheck disable=SC2086
     run -2 "$railhead" $verb --root "$tar"
-    [[ $output == *"is not a directory: unpack it"* ]]
+    [[ $output == *"is not a directory; unpack the archive"* ]]
   done
   tidy
 }

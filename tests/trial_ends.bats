@@ -128,7 +128,7 @@ told() { # FILTER VALUE
 @test "a panic and the timer: both are named, in the reason and in the story" {
   arms_again "trial 1 of 2"
   trial_begins
-  story 'trial 1 +this boot' 'what next +the verdict of this boot decides; without one in ten minutes.*'
+  story 'trial 1 +this boot' 'what next +the verdict of this boot decides; without a verdict in ten minutes.*'
   told .state running
   ended timer
   arms_again "trial 2 of 2"
@@ -267,7 +267,7 @@ told() { # FILTER VALUE
   sed -i 's/ new=1 / /' "$root/proc/cmdline"
   run initrd
   story 'trial 1 +this boot' \
-    'what next +the arguments are not in force: at its verdict this boot gives them up, and the next one has the earlier ones'
+    'what next +the arguments are not in force; at its verdict this boot drops them, and the next boot has the earlier arguments'
   gate 7
   ends l
   story 'trial 1 +at the verdict the arguments were not in force' 'what next +they are tried again on this kernel after 10 more .*'

@@ -101,7 +101,8 @@ static const char *why_not(const struct record *r)
 		       " lets such nodes work";
 	if (r->verdict.kind == VERDICT_NONE)
 		return "no profile matches this node: admit_none: true in " SITE_FILE
-		       " lets such nodes work; `railhead match --explain` says why none matches";
+		       " lets such nodes work; `railhead match --explain` shows why no profile "
+		       "matches";
 	if (state == FLOW_AT_WORK)
 		return "a gate has begun and has no verdict, because it was killed or failed; run "
 		       "`railhead gate`";
@@ -170,8 +171,8 @@ static bool parse(const struct invocation *inv, uint64_t *usec)
 		return false;
 	}
 	if (*usec && !(inv->reason && is_reason(inv->reason))) {
-		complain("admit: --reason TEXT: say why, on one line of at most %d bytes; it "
-			 "stands in the record, in the journal and in `railhead status`",
+		complain("admit: --reason TEXT: give the reason on one line of at most %d bytes; "
+			 "the record, the journal and `railhead status` show the line",
 			 REASON_MAX);
 		return false;
 	}

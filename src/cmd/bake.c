@@ -39,14 +39,14 @@ static bool is_booted(const struct root *root)
 static int judge_tree(const struct invocation *inv)
 {
 	if (!inv->root_path) {
-		complain("bake: --root DIR is missing: the top of an image's tree (/ in a "
-			 "container or chroot that an image is made of)");
+		complain("bake: --root DIR is missing; give the top directory of an image's tree "
+			 "(/ in the container or chroot of an image)");
 		return EXIT_USAGE;
 	}
 	if (is_booted(&inv->root) && !inv->undo) {
 		complain("bake: %s is the root of this running machine: bake is for the trees of "
-			 "images; here the package has enabled the units, and railhead apply "
-			 "brings the arguments",
+			 "images; on a running machine the package enables the units, and "
+			 "`railhead apply` writes the arguments",
 			 inv->root_path);
 		return EXIT_USAGE;
 	}
@@ -151,8 +151,8 @@ static int open_profile(struct invocation *inv, struct bake *b, struct baking *k
 	if (!inv->profile)
 		return check_all(inv, b);
 	if (!profile_is_name(inv->profile)) {
-		complain("bake: --profile %s: give the name of a profile of the tree: a file "
-			 "elsewhere is not there when the image boots; put it into %s",
+		complain("bake: --profile %s: the image does not have this file when it boots; "
+			 "put the file into %s of the tree, and give the name of the profile",
 			 inv->profile, profile_dirs[0]);
 		return EXIT_USAGE;
 	}
@@ -160,7 +160,8 @@ static int open_profile(struct invocation *inv, struct bake *b, struct baking *k
 	if (!k->profile)
 		return EXIT_INVALID;
 	if (k->profile->abstract) {
-		complain("bake: %s is abstract, so no node acts on it: name one that extends it",
+		complain("bake: %s is abstract, and a node cannot use an abstract profile; name "
+			 "a profile that extends it",
 			 k->profile->name);
 		return EXIT_INVALID;
 	}
@@ -231,8 +232,8 @@ static void print_kargs(const struct bake *b, const struct baking *k)
 	const char *whose =
 		b->loader != BAKE_OTHER ? ""
 		: root_exists(b->root, "/etc/kernel/cmdline")
-			? ", to be put into /etc/kernel/cmdline by hand"
-			: ", to be given to the boot loader, boot server or ukify by hand";
+			? " (put them into /etc/kernel/cmdline by hand)"
+			: " (give them to the boot loader, boot server or ukify by hand)";
 
 	printf("kernel arguments of %s%s: %s\n", k->profile->name, k->wanted.n ? whose : "",
 	       *line ? line : "(none)");
@@ -256,8 +257,8 @@ static void print_text(const struct bake *b, const struct baking *k, bool undo)
 	for (size_t i = 0; i < b->warnings.n; i++)
 		complain("bake: warning: %s", b->warnings.v[i]);
 	if (!bake_changed(b))
-		printf(undo ? "nothing that bake made is here: nothing was changed\n"
-			    : "nothing was changed: the tree is as asked\n");
+		printf(undo ? "the tree has nothing that bake made, and is unchanged\n"
+			    : "the tree is up to date, and is unchanged\n");
 }
 
 static bool any_left(const struct bake *b)
@@ -352,8 +353,8 @@ static int undo(struct invocation *inv, struct bake *b)
 	struct err err = {0};
 
 	if (inv->profile || inv->gates.n || inv->strict) {
-		complain("bake: --undo takes away all that bake made, and goes with none of "
-			 "--profile, --gate and --strict");
+		complain("bake: --undo removes everything that bake made; leave out --profile, "
+			 "--gate and --strict");
 		return EXIT_USAGE;
 	}
 	if (bake_undo(b, &err) < 0) {

@@ -253,8 +253,8 @@ static int run(struct invocation *inv)
 	if (!inv->merge && !inv->nargs)
 		return calibrate(inv, runs, &wanted);
 	complain(
-		"calibrate: files go with --merge, which takes what `railhead calibrate --json` or "
-		"`railhead status --json` printed on each node, and measures nothing itself");
+		"calibrate: FILE requires --merge, which combines the output of `railhead "
+		"calibrate --json` or `railhead status --json` of each node, and does not measure");
 	return EXIT_USAGE;
 }
 

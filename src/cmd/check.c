@@ -73,9 +73,7 @@ static void print_good(const char *path, const struct verdict_of_file *f)
 	else if (!f->dropin)
 		printf("%s: ok\n", path);
 	else
-		printf("%s: ok, a drop-in by itself: no valid profile that it belongs to was "
-		       "found\n",
-		       path);
+		printf("%s: ok, a drop-in of a profile that is missing or invalid\n", path);
 }
 
 /* Side effects of the profile's kernel arguments on the machine. */

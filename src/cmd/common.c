@@ -92,8 +92,8 @@ const struct root *profiles_root(struct invocation *inv)
 		/* with named files, only bases and drop-ins may come from the search path */
 		if (!inv->nargs && !inv->profile)
 			fprintf(stderr,
-				"note: %s has no profiles of its own; those of this machine are "
-				"used\n",
+				"note: %s has no profiles; railhead uses the profiles of this "
+				"machine\n",
 				inv->root.path);
 	}
 	return &inv->foreign;

@@ -22,8 +22,9 @@ static void print(const struct invocation *inv, const struct recovery *r)
 			 "after the gate has admitted work; see `railhead status`",
 			 r->device, verdict);
 	else if (r->end == END_UNKNOWN)
-		complain("--device %s: no device set has it, or it is protected; those that are "
-			 "brought back have a file " STATE_DIR "/device-ADDRESS",
+		complain("--device %s: no device set has the function, or it is protected; "
+			 "each function that railhead restores has a file " STATE_DIR
+			 "/device-ADDRESS",
 			 r->device);
 	else if (!inv->json && !r->lost && r->end == END_DONE && record->verdict.admit)
 		printf("%s: nothing was lost\n", r->device);

@@ -199,9 +199,8 @@ static int no_boot(const struct side *s)
 			 "(" HISTORY_PATH ")",
 			 said);
 	else
-		complain("diff %s: the history has no such boot; its boots are boot:-%zu to "
-			 "boot:-0 (`railhead history`), or the beginning of an id, of %d "
-			 "characters at least",
+		complain("diff %s: the history has no such boot; give boot:-%zu to boot:-0 "
+			 "(`railhead history`), or at least the first %d characters of an id",
 			 said, s->history.boots.n - 1, ID_LEAST);
 	return EXIT_USAGE;
 }
@@ -217,7 +216,9 @@ static int find_boot(struct side *s)
 	else if (strlen(asked) >= ID_LEAST)
 		n = find_ids(&s->history, asked, &boot);
 	if (n > 1) {
-		complain("diff %s: %zu boots have an id that begins so; say more of it", s->arg, n);
+		complain("diff %s: the ids of %zu boots begin with these characters; give more "
+			 "characters",
+			 s->arg, n);
 		return EXIT_USAGE;
 	}
 	if (boot == SIZE_MAX)
@@ -335,8 +336,9 @@ static int take_machines(struct invocation *inv, struct side *a, struct side *b)
 static int take_boots(struct side *a, struct side *b)
 {
 	if (!a->at.history || !b->at.history) {
-		complain("diff: a boot is compared with another boot only, %s is none; `railhead "
-			 "diff boot:-1 boot` lists the differences from the boot before",
+		complain("diff: a boot can be compared with another boot only, and %s is not a "
+			 "boot; `railhead diff boot:-1 boot` lists the differences from the boot "
+			 "before",
 			 a->at.history ? b->arg : a->arg);
 		return EXIT_USAGE;
 	}
@@ -472,8 +474,8 @@ static int compare(struct invocation *inv, struct side *a, struct side *b)
 	int code;
 
 	if (inv->profile && other) {
-		complain("diff: --profile names the values that two machines are compared by; "
-			 "leave it out, %s is a %s itself",
+		complain("diff: --profile selects the values to compare on two machines, but %s "
+			 "is a %s; leave out --profile",
 			 other->arg, other->kind->name);
 		return EXIT_USAGE;
 	}

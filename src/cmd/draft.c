@@ -59,7 +59,8 @@ static int run(struct invocation *inv)
 		fputs(str_get(&text), stdout);
 		if (!isatty(STDOUT_FILENO))
 			fprintf(stderr,
-				"railhead: keep it as %s.yaml: a profile is named as its file\n",
+				"railhead: save the profile as %s.yaml, because a profile has "
+				"the name of its file\n",
 				name);
 	}
 	node_free(&node);

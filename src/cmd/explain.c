@@ -19,9 +19,10 @@ static const char *meaning_of(enum key_class class)
 {
 	static const char *const meanings[] = {
 		[KEY_INHERITS] = "",
-		[KEY_SETS] = "apply makes it so, verify compares",
+		[KEY_SETS] = "apply sets the value, verify compares it",
 		[KEY_JUDGES] = "a check; nothing is changed",
-		[KEY_SELECTS] = "chooses the machines, devices or services that others are about",
+		[KEY_SELECTS] = "selects the machines, devices or services that other keys apply "
+				"to",
 		[KEY_GOVERNS] = "directs railhead itself",
 	};
 

@@ -100,7 +100,8 @@ static int unknown(const char *said, char *word)
 	cleanup_free char *printable = str_printable(said, UNKNOWN_MAX);
 
 	cut_to_known(word);
-	complain("unknown fault code '%s'; `railhead explain %s` lists the codes that begin so",
+	complain("unknown fault code '%s'; `railhead explain %s` lists the codes with this "
+		 "beginning",
 		 printable, word);
 	return EXIT_USAGE;
 }

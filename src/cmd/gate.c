@@ -70,11 +70,11 @@ static void reboot_or_say(const struct judgement *j)
 	struct err err = {0};
 
 	if (!j->unit || !j->may_reboot) {
-		complain("a reboot is due, into other kernel arguments%s",
+		complain("a reboot with other kernel arguments is due%s",
 			 j->may_reboot ? "" : ", and " SITE_FILE " says reboot: false");
 		return;
 	}
-	if (reboot_node(j->root, "rebooting into other kernel arguments", false, &err) < 0)
+	if (reboot_node(j->root, "rebooting with other kernel arguments", false, &err) < 0)
 		complain("reboot: %s", err.text);
 }
 

@@ -51,8 +51,8 @@ static int run(struct invocation *inv)
 	} else if (inv->json) {
 		print_json(history_to_json(&history, most));
 	} else if (!history.boots.n) {
-		printf("no history: no gate has ended here since railhead keeps one (" HISTORY_PATH
-		       " is not there, or this image does not keep /var)\n");
+		printf("no history: no gate has ended here since railhead keeps a history "
+		       "(" HISTORY_PATH " is not there, or this image does not keep /var)\n");
 	} else {
 		struct screen screen = begin_page(inv);
 

@@ -36,9 +36,9 @@ static bool take(struct import *im, const char *path, bool below, bool asked)
 		return true;
 	}
 	if (asked)
-		complain("import: %s: neither the path nor the text shows its format; known are "
-			 "sysctl.d, modprobe.d, modules-load.d, kernel/cmdline, cmdline.d, "
-			 "default/grub and tuned.conf",
+		complain("import: %s: neither the path nor the text shows the format; known "
+			 "formats are sysctl.d, modprobe.d, modules-load.d, kernel/cmdline, "
+			 "cmdline.d, default/grub and tuned.conf",
 			 path);
 	return !asked;
 }
@@ -276,8 +276,8 @@ static int print(struct import *im, int none)
 	cleanup_str struct str text = {0};
 
 	if (!im->files.n) {
-		complain("import: no file of sysctl.d, modprobe.d, modules-load.d, a kernel "
-			 "command line, default/grub or tuned there; give the path of one");
+		complain("import: found no file of sysctl.d, modprobe.d, modules-load.d, a "
+			 "kernel command line, default/grub or tuned; give the path of a file");
 		return none;
 	}
 	if (!write_valid(im, &text)) {
@@ -286,8 +286,9 @@ static int print(struct import *im, int none)
 	}
 	fputs(str_get(&text), stdout);
 	if (!isatty(STDOUT_FILENO))
-		fprintf(stderr, "railhead: keep it as " NAME ".yaml: a profile is named as its "
-				"file\n");
+		fprintf(stderr,
+			"railhead: save the profile as " NAME ".yaml, because a profile has the "
+			"name of its file\n");
 	return EXIT_OK;
 }
 

@@ -45,8 +45,8 @@ static int source_given(struct invocation *inv, struct source *s)
 	s->profile = s->loaded;
 	if (!profile_fits(s->profile, &s->surveyed)) {
 		fprintf(stderr,
-			"note: %s is not for this machine; what follows from its expect: "
-			"is printed\n",
+			"note: %s is not for this machine; the arguments follow from expect: of "
+			"the profile\n",
 			s->profile->name);
 		return EXIT_OK;
 	}

@@ -14,7 +14,9 @@ int kargs_mend(struct invocation *inv)
 	struct err err = {0};
 	enum mend_goal goal = inv->undo ? MEND_CLEAR : MEND_TAKE;
 	int r = mend_entries(&inv->root, goal, &report, &err), code = EXIT_OK;
-	const char *left = report.others ? "; those of other boot loaders are left alone" : "";
+	const char *left = report.others ? "; railhead leaves the entries of other boot loaders "
+					   "alone"
+					 : "";
 
 	for (size_t i = 0; i < report.n; i++) {
 		const struct mend_note *n = &report.v[i];
@@ -36,7 +38,6 @@ int kargs_mend(struct invocation *inv)
 		printf("no menu entries of GRUB's%s\n", left);
 	else if (!report.n)
 		printf("menu entries of GRUB's: %zu, %s%s\n", report.entries,
-		       inv->undo ? "none with anything of railhead's" : "all as they should be",
-		       left);
+		       inv->undo ? "railhead has changed none of them" : "all correct", left);
 	return code;
 }

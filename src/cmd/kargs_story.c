@@ -148,10 +148,10 @@ static char *next_of_running(const struct boot_view *v)
 		return next_of_others(v);
 	if (v->trial.decision == KARGS_NOT_ARRIVED)
 		return xstrdup(
-			"the arguments are not in force: at its verdict this boot gives them "
-			"up, and the next one has the earlier ones");
-	return xstrdup("the verdict of this boot decides; without one in ten minutes the node "
-		       "reboots into the earlier ones");
+			"the arguments are not in force; at its verdict this boot drops them, "
+			"and the next boot has the earlier arguments");
+	return xstrdup("the verdict of this boot decides; without a verdict in ten minutes the "
+		       "node reboots with the earlier arguments");
 }
 
 static char *next_of_refused(const struct boot_view *v)
@@ -162,8 +162,8 @@ static char *next_of_refused(const struct boot_view *v)
 		return xasprintf("they are tried again on this kernel after %u more healthy "
 				 "boot%s, or by `railhead apply --retry` and a reboot",
 				 left, left == 1 ? "" : "s");
-	return xstrdup("they are not tried again on this kernel, unless `railhead apply --retry` "
-		       "and a reboot say so");
+	return xstrdup("this kernel tries them again only after `railhead apply --retry` and a "
+		       "reboot");
 }
 
 static char *next_of_armed(const struct boot_view *v, char slot)
@@ -173,7 +173,7 @@ static char *next_of_armed(const struct boot_view *v, char slot)
 								v->env.state.deaths + 1, TRIAL_MAX);
 
 	return xasprintf("the next boot%s tries them%s; if it dies, the boot after it has the "
-			 "earlier ones",
+			 "earlier arguments",
 			 was_passed_by(v) ? " by a GRUB that can write to " ENV_FILE_NAME : "",
 			 trial);
 }
@@ -194,8 +194,9 @@ static char *next_of(const struct boot_view *v, char slot, enum story_state stat
 			return next_of_others(v);
 		return next_of_refused(v);
 	case STORY_LOOKING:
-		return xstrdup("a boot with the earlier ones shows which checks fail without "
-			       "them; then they are tried again or rejected");
+		return xstrdup("a boot with the earlier arguments shows which checks fail "
+			       "without the new arguments; then railhead tries the new arguments "
+			       "again or rejects them");
 	case STORY_NONE:
 	case STORY_ENDED:
 	case STORY_STOPPED:
@@ -234,7 +235,8 @@ void kargs_story_print(const struct boot_view *v)
 		print_row("trials", "no trial so far");
 	} else {
 		tried = xasprintf("%s%s%s",
-				  slot == ENV_NONE ? "(arguments that are in no slot any more)"
+				  slot == ENV_NONE ? "(railhead.env no longer holds the "
+						     "arguments)"
 						   : env_slot(&v->env, slot),
 				  *kernel ? ", on kernel " : "", kernel);
 		print_row(state == STORY_KEPT ? "kept" : "tried", tried);

@@ -103,10 +103,10 @@ int invocation_open_root(struct invocation *inv, const struct verb *verb)
 	int r;
 
 	if (is_archive(inv->root_path) && invocation_writes(inv, verb))
-		r = err_set(
-			&err, -EINVAL,
-			"%s writes, but %s is not a directory: unpack it and give the directory",
-			verb->name, inv->root_path);
+		r = err_set(&err, -EINVAL,
+			    "%s writes, but %s is not a directory; unpack the archive and give its "
+			    "directory",
+			    verb->name, inv->root_path);
 	else
 		r = open_machine(inv->root_path, &inv->root, &inv->scratch, &err);
 	if (r == 0)

@@ -168,7 +168,8 @@ static int open_view(struct invocation *inv, struct view *v)
 		profile_free(v->profile);
 		v->profile = on_node;
 	} else {
-		complain("it does not fit this node, so it is shown without one");
+		complain("the profile does not fit this node; railhead shows the profile without "
+			 "a node");
 		v->has_node = false;
 	}
 	return EXIT_OK;
@@ -293,7 +294,7 @@ static void show_json(const struct view *v)
 /* Prints comments only, so that the output remains a profile. */
 static void print_derived(const struct view *v)
 {
-	printf("\n# What follows from it %s:\n",
+	printf("\n# Derived settings %s:\n",
 	       v->has_node ? "on this node" : "without a node (railhead show --resolved --root)");
 	for (size_t i = 0; i < v->derived.list.n; i++) {
 		const struct derived_section *s = &v->derived.list.v[i];
@@ -313,7 +314,7 @@ static void print_sets(const struct view *v)
 	if (!v->profile->devices.n)
 		return;
 	if (!v->has_node) {
-		printf("#   device sets: their members are known on a node only\n");
+		printf("#   device sets: only a node shows the members\n");
 		return;
 	}
 	printf("#   device sets:\n");

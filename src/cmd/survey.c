@@ -32,8 +32,8 @@ static void summarise(const struct invocation *inv, const struct snapshot_result
 	fprintf(stderr, "%s: %zu files and %zu links\n", inv->snapshot, r->files, r->links);
 	if (r->denied)
 		fprintf(stderr,
-			"%zu files could not be read for want of permission; as root the capture "
-			"is complete\n",
+			"permission to read %zu files is missing; run railhead as root for a "
+			"complete capture\n",
 			r->denied);
 	if (r->unreadable)
 		fprintf(stderr,

@@ -127,9 +127,9 @@ static void finish_said(struct child *c, const char *what)
 
 	clean_text(text, sizeof(text), said(c)); /* without the end of the line */
 	if (*text)
-		finish(c, CHANGE_FAILED, "%s (it said: %s)", what, text);
+		finish(c, CHANGE_FAILED, "%s (output: %s)", what, text);
 	else
-		finish(c, CHANGE_FAILED, "%s (it said nothing)", what);
+		finish(c, CHANGE_FAILED, "%s (no output)", what);
 }
 
 /* The state that the line reports; CHANGE_FAILED for a line that bench.h does not list. */

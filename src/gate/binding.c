@@ -499,7 +499,7 @@ static void differs(struct differences *d, const char *name, const char *now, co
 	else if (binding_is_shown(now) && binding_is_shown(was))
 		str_addf(&d->text, "%s, was %s", now, was);
 	else
-		str_add(&d->text, "another than before");
+		str_add(&d->text, "changed");
 }
 
 char *binding_difference(const struct binding *now, const struct binding *was)

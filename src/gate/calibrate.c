@@ -142,8 +142,7 @@ int calibration_add(json_t *doc, const struct profile *profile, const struct mea
 	}
 	return added ? 0
 		     : err_set(err, -EINVAL,
-			       "gate.checks of the profile has nothing that is measured and has a "
-			       "threshold");
+			       "gate.checks of the profile has no measured check with a threshold");
 }
 
 static void add_recorded(json_t *doc, const json_t *measurement)
@@ -532,8 +531,8 @@ static void tell_apart(struct work *w, const struct key *k, const struct common 
 
 	if (w->n_nodes == 1 && by > w->promise.loss)
 		note(w,
-		     "%s.%s: %s is %.1f %% worse than the best member. If that is a lost part, the "
-		     "threshold takes the loss for good",
+		     "%s.%s: %s is %.1f %% worse than the best member. If the member has lost "
+		     "a part, the threshold accepts the loss",
 		     k->check, k->name, c->weakest->id, by * 100);
 	if (c->fit.stray)
 		note(w,
@@ -550,14 +549,14 @@ static void tell_unkept(struct work *w, const struct key *k, const struct common
 	if (c->finds <= w->promise.loss)
 		return;
 	if (c->lacks == SIZE_MAX)
-		more = xasprintf("the figures of good nodes spread by %.1f %%, and no number of %s "
-				 "changes that",
+		more = xasprintf("the figures of good nodes spread by %.1f %%, and more %s do "
+				 "not narrow the spread",
 				 c->fit.spread * 100, w->n_nodes > 1 ? "nodes" : "runs");
 	else if (c->lacks)
-		more = xasprintf("it takes %zu %s%s more", c->lacks,
-				 w->n_nodes > 1 ? "node" : "run", c->lacks > 1 ? "s" : "");
+		more = xasprintf("measure %zu more %s%s", c->lacks, w->n_nodes > 1 ? "node" : "run",
+				 c->lacks > 1 ? "s" : "");
 	else
-		more = xstrdup("the worst run of a node that is not left out stands so low");
+		more = xstrdup("the worst run of the remaining nodes is too low");
 	note(w, "%s.%s finds a loss of %.1f %%, not of %.1f %%: %s", k->check, k->name,
 	     c->finds * 100, w->promise.loss * 100, more);
 }
@@ -650,8 +649,8 @@ static int same_profile(json_t *const *docs, size_t n, struct err *err)
 
 		if (!streq(text_in(p, "digest"), text_in(first, "digest")))
 			return err_set(err, -EINVAL,
-				       "%s was measured with %s %s %.12s, and %s with %s %s %.12s: "
-				       "numbers of one profile go together",
+				       "%s was measured with %s %s %.12s, and %s with %s %s "
+				       "%.12s: merge figures of one profile only",
 				       text_in(docs[0], "node"), text_in(first, "name"),
 				       text_in(first, "version"), text_in(first, "digest"),
 				       text_in(docs[i], "node"), text_in(p, "name"),
@@ -781,8 +780,8 @@ static int same_basis(json_t *const *docs, size_t n, struct err *err)
 			if (streq(basis_in(docs[0], k), basis_in(docs[i], k)))
 				continue;
 			return err_set(err, -EINVAL,
-				       "%s was measured with %s, and %s with %s: numbers of the "
-				       "same kernel, BIOS and firmware go together",
+				       "%s was measured with %s, and %s with %s: merge figures "
+				       "of the same kernel, BIOS and firmware only",
 				       text_in(docs[0], "node"), basis_in(docs[0], k),
 				       text_in(docs[i], "node"),
 				       *basis_in(docs[i], k) ? basis_in(docs[i], k) : "none");
@@ -814,8 +813,8 @@ static void tell_told(struct work *w)
 		return;
 	text = strv_some(&names, NAMED_MOST);
 	note(w,
-	     "%s: measured, and no threshold is made: the profile has none for %s; write one into "
-	     "gate.checks for each that the gate is to judge",
+	     "%s: measured without a threshold: the profile has none for %s; add a threshold to "
+	     "gate.checks for each figure that the gate must judge",
 	     text, names.n > 1 ? "them" : "it");
 }
 

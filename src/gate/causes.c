@@ -120,7 +120,7 @@ static void look_at_numa(const struct section_ctx *ctx, const char *addr, struct
 	if (!fn || cpus_count(&ctx->node->nodes) < 2)
 		return;
 	if (fn->numa < 0)
-		cause_add(ret, true, "the firmware does not say on which NUMA node %s is", addr);
+		cause_add(ret, true, "the firmware does not report the NUMA node of %s", addr);
 	else
 		cause_add(ret, false, "%s is on NUMA node %d", addr, fn->numa);
 }

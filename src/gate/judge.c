@@ -370,7 +370,8 @@ void judge_looks(struct probe *p, const char *others)
 		p->m.on_fail = p->on_intermittent;
 		p->m.reason = xasprintf(
 			"%s: slow in one look of %zu: measured %s, then %s, required %s; a part "
-			"that is slow now and then slows down all that wait for it: watch it",
+			"that is slow at times slows down all programs that wait for the part: "
+			"watch the part",
 			p->subject, p->m.looks.n, slow->measured, p->m.measured, p->m.wanted);
 	} else if (p->m.state == CHANGE_INVALID && others) {
 		cleanup_free char *before = p->m.reason;

@@ -145,7 +145,7 @@ static void add_found(struct str *text, const struct change *c)
 		str_addf(text, "%s is %s; `railhead apply` writes it", c->target,
 			 streq(c->observed ? c->observed : "", "absent")
 				 ? "absent"
-				 : "not as the profile has it");
+				 : "different from the profile");
 	if (c->reason)
 		str_addf(text, "; %s", c->reason);
 }

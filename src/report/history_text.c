@@ -83,7 +83,7 @@ static void say_change(struct str *out, const struct past_change *c, bool utf8)
 	else if (!c->now)
 		str_clause(out, "%s: gone", name);
 	else if (!*c->was || !*c->now)
-		str_clause(out, "%s: another", name);
+		str_clause(out, "%s: changed", name);
 	else
 		str_clause(out, "%s %s %s %s", name, c->was, utf8 ? "→" : "->", c->now);
 }
@@ -131,7 +131,7 @@ static void say_steps(struct str *out, const struct past_changes *c)
 				   most->figure->subject, most->figure->key, most->percent);
 	}
 	if (told > STEPS_NAMED)
-		str_clause(out, "%zu checks more", told - STEPS_NAMED);
+		str_clause(out, "%zu more checks", told - STEPS_NAMED);
 }
 
 /* The events of a boot, and its differences from the previous boot. */

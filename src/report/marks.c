@@ -222,12 +222,12 @@ static void take_link(const struct inventory *inv, const struct pci_fn *fn,
 	cleanup_free char *id = xasprintf("pci/%s/link", fn->addr), *width = NULL, *speed = NULL;
 
 	if (link.narrow && !has_fault(ret, fault_of_link(fn, true), fn->addr)) {
-		width = xasprintf("the link trained to x%u, both its ends can do x%u", link.width,
+		width = xasprintf("the link trained to x%u, both ends support x%u", link.width,
 				  link.best_width);
 		add(ret, MARK_WARNS, fault_of_link(fn, true), id, width, NULL);
 	}
 	if (link.slow && !has_fault(ret, fault_of_link(fn, false), fn->addr)) {
-		speed = xasprintf("the link trained to %.1f GT/s, both its ends can do %.1f GT/s",
+		speed = xasprintf("the link trained to %.1f GT/s, both ends support %.1f GT/s",
 				  link.speed / 10.0, link.best_speed / 10.0);
 		add(ret, MARK_WARNS, fault_of_link(fn, false), id, speed, NULL);
 	}

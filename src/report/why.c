@@ -367,7 +367,7 @@ static const char *record_lacks(const struct page *p)
 	if (!of->name)
 		return "railhead has not run in this boot: there is no record";
 	return of->digest && !streq(of->digest, p->run->profile->digest)
-		       ? "the record of this boot is that of another profile"
+		       ? "the record of this boot belongs to another profile"
 		       : NULL;
 }
 
@@ -390,10 +390,10 @@ void why_render(FILE *out, const struct run *run, const struct record *record,
 		print_all_others(&p, &chosen);
 		print_counts(&p, &chosen);
 		print_first_remedy(&p, &chosen);
-		print_line(&p, "more:", "`railhead why %s` has one of them in full",
+		print_line(&p, "more:", "`railhead why %s` describes one of them in full",
 			   chosen.list.v[0]->now->id);
 	} else {
-		print_line(&p, "change:", "none: nothing on this node is set or checked for it");
+		print_line(&p, "change:", "none: no setting or check on this node");
 	}
 	if (chosen.list.n && record_lacks(&p))
 		print_line(&p, "boot:", "%s", record_lacks(&p));

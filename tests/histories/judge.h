@@ -17,27 +17,28 @@
 	  "railhead makes at most 3 reboots for what a profile wants on a kernel, and as many "    \
 	  "after healthy boots that forgive",                                                      \
 	  "a boot that was cut, stopped, killed or left alone may cost one more, and two changed " \
-	  "bytes a series")                                                                        \
+	  "bytes may cost a series")                                                               \
 	X(BUDGET,                                                                                  \
-	  "railhead makes at most 5 reboots with no settled verdict in between, whatever is lost", \
+	  "railhead makes at most 5 reboots without a settled verdict in between, whichever "      \
+	  "files are lost",                                                                        \
 	  "")                                                                                      \
 	X(BOOTABLE,                                                                                \
-	  "GRUB reads the file, and gives a boot args that were written, whole, or none",          \
+	  "GRUB reads the file, and gives a boot a complete set of written args, or no args",      \
 	  "a byte of a slot, a name or the signature was changed by others")                       \
 	X(COMMITTED,                                                                               \
-	  "args that a boot has without a trial came to a verdict before, and nothing failed "     \
-	  "that holds without them",                                                               \
+	  "args that a boot has without a trial reached a verdict before, in which no item "       \
+	  "failed that holds without the args",                                                    \
 	  "")                                                                                      \
 	X(KEPT,                                                                                    \
 	  "GRUB leaves good args out only after two boots in a row that ended before stage early", \
 	  "the count of such boots, a slot or a name was changed by others, or two bytes were")    \
 	X(READY, "a node that is ready has the args that its profile wants, and no others", "")    \
 	X(STUCK,                                                                                   \
-	  "undisturbed boots come to ready, at most 9, where the args are good: what was "         \
-	  "rejected or refused is forgiven after healthy ones, here 2",                            \
+	  "undisturbed boots with good args reach ready, in at most 9 boots: rejected and "        \
+	  "refused args are forgiven after healthy boots, here 2",                                 \
 	  "GRUB can't write, the file is lost before each boot, an updater's counter is armed, "   \
 	  "two bytes were changed, the 5 reboots of BUDGET were made")                             \
-	X(QUIET, "a boot of a node that is ready, to which nothing happens, writes nothing", "")
+	X(QUIET, "an undisturbed boot of a ready node writes nothing", "")
 
 enum invariant {
 #define X(name, text, unless) INVARIANT_##name,

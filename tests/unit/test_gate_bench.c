@@ -47,20 +47,20 @@ static const struct one children[] = {
 	{"a word as value", "echo '{\"result\":\"measured\",\"value\":\"fast\"}'", CHANGE_FAILED,
 	 "not a result"},
 	{"another result", "echo '{\"result\":\"great\",\"value\":1}'", CHANGE_FAILED,
-	 "not a result (it said: {\"result\":\"great\""},
+	 "not a result (output: {\"result\":\"great\""},
 	{"a list", "echo '[1]'", CHANGE_FAILED, "not a result"},
 	{"garbage", "echo 'Segmentation fault?'", CHANGE_FAILED,
-	 "not one line of JSON (it said: Segmentation fault?)"},
+	 "not one line of JSON (output: Segmentation fault?)"},
 	{"bytes that are no text", "printf 'a\\377\\033[31m\\nb'", CHANGE_FAILED,
-	 "it said: a? [31m b"},
+	 "output: a? [31m b"},
 	{"two results", "echo '" OK "'; echo '" OK "'", CHANGE_FAILED, "not one line of JSON"},
 	{"half a result", "printf '{\"result\":'", CHANGE_FAILED, "not one line of JSON"},
 	{"a key twice", "echo '{\"result\":\"measured\",\"value\":1,\"value\":2}'", CHANGE_FAILED,
 	 "not one line of JSON"},
-	{"nothing", ":", CHANGE_FAILED, "it said nothing"},
+	{"nothing", ":", CHANGE_FAILED, "no output"},
 	{"a result and a failure", "echo '" OK "'; exit 3", CHANGE_FAILED, "exit status 3"},
 	{"a complaint", "echo 'no such device' >&2; exit 1", CHANGE_FAILED,
-	 "exit status 1 (it said: no such device)"},
+	 "exit status 1 (output: no such device)"},
 	{"a crash", "echo '" OK "'; kill -SEGV $$", CHANGE_FAILED, "signal 11"},
 	{"64 KiB and more", "head -c 70000 /dev/zero | tr '\\0' x", CHANGE_FAILED,
 	 "printed more than 64 KiB"},
@@ -565,7 +565,7 @@ static void test_turn_after_a_hung_one(void **state)
 	run_ms(jobs, array_len(jobs));
 	assert_int_equal(jobs[0].state, CHANGE_FAILED);
 	assert_int_equal(jobs[1].state, CHANGE_FAILED);
-	assert_string_equal(jobs[1].reason, "exit status 127 (it said: /no/such/program: No such "
+	assert_string_equal(jobs[1].reason, "exit status 127 (output: /no/such/program: No such "
 					    "file or directory)");
 	assert_int_equal(jobs[2].state, CHANGE_SAME);
 	bench_job_clear(&jobs[2]);

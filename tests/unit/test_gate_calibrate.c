@@ -147,8 +147,8 @@ static void test_members(void **state)
 	assert_int_equal(notes.n, 1);
 	assert_string_equal(
 		notes.v[0],
-		"memory.min: gate/memory/m1 is 33.3 % worse than the best member. If that "
-		"is a lost part, the threshold takes the loss for good");
+		"memory.min: gate/memory/m1 is 33.3 % worse than the best member. If the "
+		"member has lost a part, the threshold accepts the loss");
 	strv_free(&notes);
 	good_free(&n);
 }
@@ -247,7 +247,7 @@ static void test_faults(void **state)
 	add_reading(&one, "faults", QUANTITY_FAULTS, 0);
 	vec_push(&m.list, one);
 	assert_int_equal(calibration_add(n.doc, &n.profile, &m, &err), -EINVAL);
-	assert_text(err.text, "has nothing that is measured");
+	assert_text(err.text, "has no measured check with a threshold");
 	measurements_free(&m);
 	good_free(&n);
 }

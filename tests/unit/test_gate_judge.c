@@ -523,8 +523,9 @@ static void test_causes(void **state)
 		"likely: "
 		"PCIe width of 0000:3b:00.0 is 8 lanes, and both ends are capable of 16 lanes; "
 		"IOMMU of 0000:3b:00.0 translates and flushes at once (DMA; kernel_args.iommu: "
-		"passthrough does not); the firmware does not say on which NUMA node 0000:3b:00.0 "
-		"is; CPUs were throttled for heat 7 times since boot; automatic NUMA balancing is "
+		"passthrough does not); the firmware does not report the NUMA node of "
+		"0000:3b:00.0; CPUs were throttled for heat 7 times since boot; automatic NUMA "
+		"balancing is "
 		"on (also seen: PCIe speed of 0000:3b:00.0 32 GT/s); look at the slot");
 	vec_free(&node.pci);
 	probes_gone(&probes);

@@ -283,7 +283,7 @@ static void test_lines(void **state)
 		text, "boot\t2026-09-21 14:13Z\tready\t0 s\t0 s\t\n"
 		      "boot\t2026-09-22 14:13Z\tready\t0 s\t0 s\tprofile 1.4.0 -> 1.5.0; kernel "
 		      "6.1.0-18 -> 6.8.0-1; firmware of 3 functions 28.37 -> 28.39; serial number "
-		      "of 0000:18:00.0: another\n"
+		      "of 0000:18:00.0: changed\n"
 		      "boot\t2026-09-23 14:13Z\tready\t72 s\t30 s\twaited 1 min 1 s; 1 reboot "
 		      "by railhead before; profile 0123456789ab -> fedcba987654\n");
 }

@@ -227,7 +227,7 @@ static void test_reasons(void **state)
 	assert_string_equal(v.reasons.list.v[2].text,
 			    "c: /run/c is absent; `railhead apply` writes it");
 	assert_string_equal(v.reasons.list.v[3].text,
-			    "d: /run/d is not as the profile has it; `railhead apply` writes it");
+			    "d: /run/d is different from the profile; `railhead apply` writes it");
 	assert_string_equal(
 		v.reasons.list.v[4].text,
 		"e: /run/e: an earlier profile left the file; `railhead apply` removes it");

@@ -708,7 +708,7 @@ def uplink_is_back(vm):
              f"uplink/{vm.seen['nic']}", "railhead apply --retry")
     contains("railhead kargs", exits(vm, "railhead kargs", 9), NIC_AWAY)
     expect_fault(vm, "RH-BOOT-ARGS-UNFIT", f"uplink/{vm.seen['nic']}")
-    contains("console", vm.seen["console"], "rebooting into other kernel arguments")
+    contains("console", vm.seen["console"], "rebooting with other kernel arguments")
     equal("state", json_of(vm, "railhead kargs --json", (9,))["state"], "unfit")
 
 
