@@ -39,7 +39,7 @@ def config_space(vm):
     _profile(vm, text)
     # QEMU's own registers take no value: what a device does not have is named.
     said = exits(vm, APPLY, 6, 60)
-    contains("railhead apply", said, f"pcie/{NICS[0]}/max_read_request", "did not take 0x5000")
+    contains("railhead apply", said, f"pcie/{NICS[0]}/max_read_request", "did not accept 0x5000")
     vm.sh(f"insmod /run/payload/softregs.ko functions={','.join(NICS)}")
     before = [_word(vm, nic, 8) for nic in NICS]
     expect(_opened(vm) >= 4, "what opens config space for writing is not seen")
