@@ -83,6 +83,18 @@ no_process() { # PATTERN
   no_process "^sleep $mark"
 }
 
+@test "a program that failed without a remedy of its own: status has the fault's; one that hung: its own" {
+  site 30s <<<"fails||echo no such rack >&2; exit 3"
+  status_is 7 gate --root "$root"
+  run "$railhead" status --root "$root"
+  [[ $output == *"exit status 3 (output: no such rack)"*remedy:* ]]
+  [[ $(tr -s ' \n' ' ' <<<"$output") == *"remedy: $("$railhead" explain RH-HOST-COMMAND --json | jq -r '.faults[0].remedy')"* ]]
+  site 30s <<<"hangs|timeout: 500ms, |sleep 60"
+  status_is 7 gate --again --root "$root"
+  run "$railhead" status --root "$root"
+  [[ $output == *"it was killed: see in the kernel log"* && $output != *remedy:* ]]
+}
+
 @test "children that crash, print garbage, and say what no result is" {
   site 30s <<S
 crash||kill -SEGV \$\$

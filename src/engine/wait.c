@@ -36,12 +36,11 @@ static void missing_of_function(const struct root *root, const struct pci_fn *fn
 
 	if (read_link_name(root, &driver, NULL, "/sys/bus/pci/devices/%s/driver", fn->addr) < 0)
 		str_clause(missing, "%s has no driver (is its module in modules.load?)", fn->addr);
-	else if (fn->class >> 16 != 0x02)
+	else if (fn->class >> 16 != 0x02 || function_named(root, fn->addr))
 		return;
-	else if (function_netdevs(root, fn->addr, &all, NULL) == 0 &&
-		 !function_named(root, fn->addr))
+	else if (function_netdevs(root, fn->addr, &all, NULL) == 0)
 		str_clause(missing, "udev has not named %s of %s", all.v[0].name, fn->addr);
-	else if (!all.n && !function_has(root, fn->addr, "infiniband"))
+	else if (!function_has(root, fn->addr, "infiniband"))
 		str_clause(missing, "%s of %s has no netdev and no RDMA device", fn->addr, driver);
 	vec_free(&all);
 }

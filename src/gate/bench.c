@@ -192,20 +192,23 @@ static bool was_killed(const struct child *c, uint64_t ended_us)
 
 static void finish_killed(struct child *c)
 {
-	uint64_t had_us = c->deadline_us - c->started_us;
+	unsigned int had_ms = (unsigned int)((c->deadline_us - c->started_us + 999u) / 1000u);
 	char what[96];
 
 	snprintf(what, sizeof(what), "killed, because it printed more than %u KiB",
 		 BENCH_OUTPUT_MAX / 1024);
 	if (c->too_much)
 		finish_said(c, what);
+	else if (c->cut_short)
+		finish(c, CHANGE_FAILED,
+		       "no result within %u ms, when gate.budget was used up; raise gate.budget, "
+		       "or leave checks out",
+		       had_ms);
 	else
-		finish(c, CHANGE_FAILED, "no result within %u ms%s; %s",
-		       (unsigned int)((had_us + 999u) / 1000u),
-		       c->cut_short ? ", when gate.budget was used up" : "",
-		       c->cut_short ? "raise gate.budget, or leave checks out"
-				    : "it was killed: see in the kernel log why it hung, or raise "
-				      "the timeout of the check");
+		finish(c, CHANGE_FAILED,
+		       "no result within %u ms; it was killed: see in the kernel log why it hung, "
+		       "or raise the timeout of the check",
+		       had_ms);
 }
 
 static void finish_exit(struct child *c, int status)

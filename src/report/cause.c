@@ -35,14 +35,14 @@ const struct record_change *cause_change(const struct record *r, const char *id)
 	return NULL;
 }
 
-char *cause_usual_remedy(const struct record *r, const char *id)
+char *cause_usual_remedy(const struct record *r, const char *id, enum fault fault)
 {
 	const struct record_change *c = cause_change(r, id);
 	const struct kind *kind = c && c->kind ? kind_find(c->kind) : NULL;
 	cleanup_free char *place = NULL;
 
 	if (!kind || !kind->set || c->state != CHANGE_DIFFERS)
-		return NULL;
+		return fault == FAULT_NONE ? NULL : xstrdup(fault_row(fault)->remedy);
 	place = text_place(c->origin ? c->origin : "the profile");
 	return xasprintf("`railhead apply` sets the value of %s; then run `railhead gate`", place);
 }

@@ -18,10 +18,10 @@ void cause_free(struct cause *c);
 /* The change of that id, from the last stage that had it; NULL: no stage had it. */
 const struct record_change *cause_change(const struct record *r, const char *id);
 /*
- * The remedy of a cause without one: railhead sets the value. NULL: railhead does not set it. The
- * caller frees.
+ * The remedy of a cause without one: railhead sets the value, else the fault's remedy. NULL: none,
+ * because the cause has no fault. The caller frees.
  */
-char *cause_usual_remedy(const struct record *r, const char *id);
+char *cause_usual_remedy(const struct record *r, const char *id, enum fault fault);
 
 /* "work is not admitted", "work is admitted by hand" */
 const char *admission_text(const struct record *r);

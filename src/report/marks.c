@@ -58,13 +58,10 @@ static bool has_fault(const struct marks *m, enum fault fault, const char *addr)
 	return false;
 }
 
-/* Copies the texts. remedy NULL: the fault's remedy. */
+/* Copies the texts. remedy: or NULL. */
 static void add(struct marks *m, enum mark_grade grade, enum fault fault, const char *id,
 		const char *what, const char *remedy)
 {
-	const struct fault_row *row = fault ? fault_row(fault) : NULL;
-
-	remedy = remedy ? remedy : row ? row->remedy : NULL;
 	vec_push(&m->list,
 		 ((struct mark){grade, xstrdup(id), xstrdup(what), remedy ? xstrdup(remedy) : NULL,
 				fault, id_subject_of(id)}));
@@ -74,7 +71,7 @@ static void add_cause(struct marks *m, const struct record *r, enum mark_grade g
 		      enum fault fault, const char *text)
 {
 	cleanup(cause_free) struct cause cause = cause_of(text);
-	cleanup_free char *usual = cause.rest ? NULL : cause_usual_remedy(r, cause.id);
+	cleanup_free char *usual = cause.rest ? NULL : cause_usual_remedy(r, cause.id, fault);
 
 	add(m, grade, fault, cause.id, cause.what, cause.rest ? cause.rest : usual);
 }
@@ -211,25 +208,32 @@ static enum fault fault_of_link(const struct pci_fn *fn, bool narrow)
 	}
 }
 
-/*
- * Skips faults that a check of the gate reports with more detail. An empty slot and a link that is
- * down have no state to judge.
- */
+/* Skips a fault that a check of the gate reports with more detail. */
+static void add_link(struct marks *m, const struct pci_fn *fn, bool narrow, const char *what)
+{
+	enum fault fault = fault_of_link(fn, narrow);
+	cleanup_free char *id = xasprintf("pci/%s/link", fn->addr);
+
+	if (!has_fault(m, fault, fn->addr))
+		add(m, MARK_WARNS, fault, id, what, fault_row(fault)->remedy);
+}
+
+/* An empty slot and a link that is down have no state to judge. */
 static void take_link(const struct inventory *inv, const struct pci_fn *fn,
 		      const struct thing *more, struct marks *ret)
 {
 	struct link_state link = link_state_of(inv, fn, more);
-	cleanup_free char *id = xasprintf("pci/%s/link", fn->addr), *width = NULL, *speed = NULL;
+	cleanup_free char *width = NULL, *speed = NULL;
 
-	if (link.narrow && !has_fault(ret, fault_of_link(fn, true), fn->addr)) {
+	if (link.narrow) {
 		width = xasprintf("the link trained to x%u, both ends support x%u", link.width,
 				  link.best_width);
-		add(ret, MARK_WARNS, fault_of_link(fn, true), id, width, NULL);
+		add_link(ret, fn, true, width);
 	}
-	if (link.slow && !has_fault(ret, fault_of_link(fn, false), fn->addr)) {
+	if (link.slow) {
 		speed = xasprintf("the link trained to %.1f GT/s, both ends support %.1f GT/s",
 				  link.speed / 10.0, link.best_speed / 10.0);
-		add(ret, MARK_WARNS, fault_of_link(fn, false), id, speed, NULL);
+		add_link(ret, fn, false, speed);
 	}
 }
 

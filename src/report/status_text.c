@@ -61,12 +61,11 @@ static void read_causes(const struct reasons *reasons, struct causes *ret)
 /* Prints the remedy of the reason, or else the remedy of its fault. */
 static void print_remedy(const struct page *p, const struct cause *cause, enum fault fault)
 {
-	cleanup_free char *usual = cause->rest ? NULL : cause_usual_remedy(p->record, cause->id);
+	cleanup_free char *usual =
+		cause->rest ? NULL : cause_usual_remedy(p->record, cause->id, fault);
 
 	if (usual)
 		print_line(p, "remedy:", usual);
-	else if (!cause->rest && fault != FAULT_NONE)
-		print_line(p, "remedy:", fault_row(fault)->remedy);
 	else if (cause->rest && p->screen->terminal) /* in a pipe the line has the remedy */
 		print_line(p, "remedy:", cause->rest);
 }

@@ -147,6 +147,15 @@ static void test_bls(void **state)
 
 #define REAL "railhead.env\\nexport railhead_kargs\\nlinux /v $railhead_kargs\\n"
 
+/* GRUB for EFI, whose configuration reads railhead.env; fstab mounts a VFAT file system. */
+static void lay_efi(const struct tree *t, const char *at)
+{
+	sh(t,
+	   "mkdir -p sys/firmware/efi boot/grub boot/efi etc; printf '%s' > boot/grub/grub.cfg; "
+	   "echo 'UUID=AB-1 %s vfat umask=0077 0 1' > etc/fstab",
+	   REAL, at);
+}
+
 static void test_efi(void **state)
 {
 	struct bootpart b;
@@ -155,9 +164,7 @@ static void test_efi(void **state)
 
 	(void)state;
 	tree_init(&t);
-	sh(&t, "mkdir -p sys/firmware/efi boot/grub boot/efi etc; "
-	       "printf 'railhead.env\\nexport railhead_kargs\\nlinux /v $railhead_kargs\\n' "
-	       "> boot/grub/grub.cfg; echo 'UUID=AB-1 /boot/efi vfat umask=0077 0 1' > etc/fstab");
+	lay_efi(&t, "/boot/efi");
 	/* The directory comes with the first write. */
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
 	assert_true(b.efi);
@@ -169,7 +176,7 @@ static void test_efi(void **state)
 	assert_true(b.dirfd >= 0);
 	bootpart_close(&b, NULL);
 	sh(&t, "test -d boot/efi/EFI/railhead");
-	sh(&t, "echo 'UUID=AB-1 /boot vfat umask=0077 0 1' > etc/fstab");
+	lay_efi(&t, "/boot");
 	assert_int_equal(bootpart_open(&t.root, true, &b, &err), 0);
 	assert_string_equal(b.path, "/boot/EFI/railhead/railhead.env");
 	bootpart_close(&b, NULL);
@@ -203,9 +210,7 @@ static void test_xbootldr(void **state)
 
 	(void)state;
 	tree_init(&t);
-	sh(&t, "mkdir -p sys/firmware/efi boot/grub boot/efi etc; "
-	       "printf '" REAL "' > boot/grub/grub.cfg; "
-	       "echo 'UUID=AB-1 /boot vfat umask=0077 0 1' > etc/fstab");
+	lay_efi(&t, "/boot");
 	lay_disk(&t, 1);
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
 	assert_string_equal(b.path, "/boot/EFI/railhead/railhead.env");
