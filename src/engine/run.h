@@ -140,10 +140,11 @@ void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t de
 uint64_t run_wait_devices(struct run *run, const struct sink *sink);
 
 /*
- * Waits until the functions of all sets have their driver, devices and names, as above, or udev
- * has processed all events (/run/udev/queue, as libudev's udev_queue_get_queue_is_empty()): for at
- * most usec. A driver that is still probing would alter the node under the gate, which remembers
- * drivers and serial numbers with its measurements. Returns as above.
+ * Waits until udev has processed all events (/run/udev/queue, as libudev's
+ * udev_queue_get_queue_is_empty()): for at most usec, and for 3 s once the functions of all sets
+ * have their driver, devices and names, as above. A driver that is still probing would alter the
+ * node under the gate, which remembers drivers and serial numbers with its measurements; an event
+ * of a judged function starts a recovery. Returns as above.
  */
 uint64_t run_wait_probes(const struct run *run, uint64_t usec);
 

@@ -168,10 +168,18 @@ uint64_t run_wait_devices(struct run *run, const struct sink *sink)
 
 /* --- probes ------------------------------------------------------------------------------- */
 
+/*
+ * The last events of a function come when it has all: the move of a renamed netdev, the bind of its
+ * driver. Behind the verdict each would start a recovery. Events of other devices are not worth
+ * more time than this.
+ */
+enum { LAST_EVENTS_US = 3 * 1000000 };
+
 struct probes_wait {
 	const struct root *root;
 	const struct device_sets *sets;
 	uint64_t started, deadline;
+	uint64_t complete; /* since when nothing is missing; 0: something is */
 };
 
 /* udev has the file while there are events that it has not processed; its workers load modules. */
@@ -182,7 +190,7 @@ static bool udev_is_busy(const struct root *root)
 
 static bool probes_are_over(void *arg)
 {
-	const struct probes_wait *w = arg;
+	struct probes_wait *w = arg;
 	cleanup_str struct str missing = {0};
 
 	if (!udev_is_busy(w->root))
@@ -194,14 +202,18 @@ static bool probes_are_over(void *arg)
 			missing_of_function(w->root, set->fn.v[i], &missing);
 	}
 	if (missing.len)
-		waiting_for(missing.s, 0, w->started, w->deadline, 0);
-	return !missing.len;
+		w->complete = 0;
+	else if (!w->complete)
+		w->complete = clock_usec();
+	waiting_for(missing.len ? missing.s : "udev processes events", 0, w->started, w->deadline,
+		    0);
+	return w->complete && clock_usec() >= w->complete + LAST_EVENTS_US;
 }
 
 uint64_t run_wait_probes(const struct run *run, uint64_t usec)
 {
 	uint64_t started = clock_usec();
-	struct probes_wait w = {run->root, &run->sets, started, started + usec};
+	struct probes_wait w = {run->root, &run->sets, started, started + usec, 0};
 
 	if (probes_are_over(&w))
 		return 0;

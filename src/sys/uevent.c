@@ -13,6 +13,7 @@ enum {
 	GROUP_UDEV = 2,
 	RECHECK_MS = 250,
 	LOOKS_SHARE = 5, /* a look gets one fifth of the time, or less */
+	LATE_SHARE = 10, /* a rest may make the wait so far a tenth longer */
 	FIRST_MS = 5,
 };
 
@@ -49,11 +50,25 @@ static uint64_t ms_until(uint64_t deadline)
 	return now < deadline ? (deadline - now + 999) / 1000 : 0;
 }
 
+/*
+ * How long no event starts a look. Thousands of events come in a boot; a look at each of them would
+ * take a CPU, and locks that the drivers want, for as long as the drivers probe.
+ */
+static uint64_t rest_ms(uint64_t waited, uint64_t look)
+{
+	uint64_t rest = look * (LOOKS_SHARE - 1);
+
+	if (rest < waited / LATE_SHARE)
+		rest = waited / LATE_SHARE;
+	rest /= 1000;
+	return rest < RECHECK_MS ? rest : RECHECK_MS;
+}
+
 bool uevent_wait(bool (*ready)(void *arg), void *arg, uint64_t deadline)
 {
+	uint64_t started = clock_usec(), began;
 	cleanup_close int fd = -1;
 	int pause = uevent_pause_ms(0);
-	uint64_t began;
 
 	if (ready(arg))
 		return true;
@@ -63,17 +78,12 @@ bool uevent_wait(bool (*ready)(void *arg), void *arg, uint64_t deadline)
 	 */
 	fd = uevent_open();
 	while (began = clock_usec(), !ready(arg)) {
-		uint64_t rest = (clock_usec() - began) * (LOOKS_SHARE - 1) / 1000,
+		uint64_t now = clock_usec(), rest = rest_ms(now - started, now - began),
 			 left = ms_until(deadline);
 		struct pollfd p = {.fd = fd, .events = POLLIN};
 
 		if (!left)
 			return false;
-		/*
-		 * A survey of many functions at each of a boot's thousands of uevents would take a
-		 * CPU, and locks that the drivers want, for as long as the drivers probe.
-		 */
-		rest = rest < RECHECK_MS ? rest : RECHECK_MS;
 		poll(NULL, 0, (int)(rest < left ? rest : left));
 		left = ms_until(deadline);
 		if (poll(&p, 1, left < (uint64_t)pause ? (int)left : pause) > 0)

@@ -22,7 +22,7 @@ int uevent_pause_ms(int last);
 
 /*
  * Returns true as soon as ready(arg) does, false once clock_usec() reaches deadline. Calls ready
- * again after uevents and after the pauses above; a call that took a time T is followed by 4 T, 250
- * ms at most, without one.
+ * again after uevents and after the pauses above; a call that took a time T is followed by a rest
+ * of 4 T or of a tenth of the wait so far, whichever is longer, and 250 ms at most.
  */
 bool uevent_wait(bool (*ready)(void *arg), void *arg, uint64_t deadline);

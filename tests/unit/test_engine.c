@@ -885,6 +885,8 @@ static void name_when_told(void *data, enum stage stage, const char *text)
 	tmp_write(udev_works_on, "run/udev/data/n5", "I:1\n");
 }
 
+static uint64_t gate_waits = SECOND;
+
 /* told NULL: the wait of the gate. */
 static uint64_t wait_devices(struct tmp *t, const char *sriov, struct str *told)
 {
@@ -906,7 +908,7 @@ static uint64_t wait_devices(struct tmp *t, const char *sriov, struct str *told)
 	assert_int_equal(run_open(&t->root, &opt, &run, &t->err), 0);
 	if (run.status != RUN_OK)
 		fail_msg("%s", run.why.text);
-	waited = told ? run_wait_devices(&run, &sink) : run_wait_probes(&run, SECOND);
+	waited = told ? run_wait_devices(&run, &sink) : run_wait_probes(&run, gate_waits);
 	run_close(&run);
 	return waited;
 }
@@ -1031,6 +1033,20 @@ static void test_wait_probes(void **state)
 	assert_int_equal(waitpid(udev, NULL, 0), udev);
 	assert_false(tree_has(t, "run/udev/queue"));
 	assert_in_range(waited, 1, 29 * (uint64_t)SECOND);
+}
+
+/* Behind the verdict the last events of a function would start a recovery. */
+static void test_wait_last_events(void **state)
+{
+	struct tmp *t = *state;
+
+	add_nic(t, PF0, "mlx5_core", NULL);
+	tree_fn_file(t, PF0, "infiniband/mlx5_0/node_guid", "0\n");
+	assert_int_equal(wait_devices(t, "{}", NULL), 0);
+	tmp_write(t, "run/udev/queue", ""); /* of other devices, for long */
+	gate_waits = 60 * (uint64_t)SECOND;
+	assert_in_range(wait_devices(t, "{}", NULL), 3 * SECOND, 30 * (uint64_t)SECOND);
+	gate_waits = SECOND;
 }
 
 /* Settings of a link are for netdevs that are there and have their names, too. */
@@ -1293,6 +1309,7 @@ int main(void)
 		TEST(test_wait_each_set),
 		TEST(test_wait_ends),
 		TEST(test_wait_probes),
+		TEST(test_wait_last_events),
 		TEST(test_wait_for_links),
 		TEST(test_wait_for_virtio),
 		TEST(test_unsupported_below_root),

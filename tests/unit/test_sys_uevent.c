@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Waits for devices: how often they look, and when they end. */
+#include <linux/netlink.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sys/clock.h"
@@ -61,12 +65,51 @@ static void test_slow_look(void **state)
 	assert_in_range(slow.n, 2, 5);
 }
 
+/* Each look causes an event as udev sends them, so that the next look might follow at once. */
+static bool causes_event(void *arg)
+{
+	struct sockaddr_nl to = {.nl_family = AF_NETLINK, .nl_groups = 2};
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_KOBJECT_UEVENT);
+
+	if (fd < 0 || sendto(fd, "libudev", 8, 0, (struct sockaddr *)&to, sizeof(to)) < 0)
+		_exit(2);
+	close(fd);
+	return is_ready(arg);
+}
+
+static void look_at_events(void)
+{
+	struct look look = {.takes = MS / 5};
+
+	if (unshare(CLONE_NEWNET) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+		_exit(77);
+	uevent_wait(causes_event, &look, clock_usec() + 500 * MS);
+	_exit(look.n < 20 || look.n > 100);
+}
+
+/* Without the rest after a look there would be 500. */
+static void test_many_events(void **state)
+{
+	pid_t pid = fork();
+	int status;
+
+	(void)state;
+	if (pid == 0)
+		look_at_events();
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ready),
 		cmocka_unit_test(test_deadline),
 		cmocka_unit_test(test_slow_look),
+		cmocka_unit_test(test_many_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
