@@ -64,6 +64,17 @@ surveys() {
   [ "$(surveys)" -eq 2 ]
 }
 
+@test "each profile of another machine is read once, without its bases" {
+  fake_node "$root"
+  sriov_profile "$root" 0
+  mkdir -p "$root/usr/lib/railhead/profiles"
+  cp "$BATS_TEST_DIRNAME"/../profiles/*.yaml "$root/usr/lib/railhead/profiles"
+  run -0 strace -e trace=openat2 -o "$summary" "$railhead" match --root "$root"
+  files=$(grep -v O_PATH "$summary" | grep -o '"[^"]*lib/railhead/profiles/[^"]*yaml"')
+  [ "$(wc -l <<<"$files")" -ge 20 ]
+  sort <<<"$files" | uniq -d | diff /dev/null -
+}
+
 @test "one more VF costs fewer than 15 opens of a converged apply" {
   converged_apply 2
   few=$(opens)

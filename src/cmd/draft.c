@@ -15,7 +15,7 @@ static char *find_fitting(struct invocation *inv, const struct node *node, const
 	struct err err = {0};
 	char *fits = NULL;
 
-	if (match_profiles(profiles_root(inv), node, NULL, &match, &err) < 0)
+	if (match_profiles(profiles_root(inv), node, NULL, false, &match, &err) < 0)
 		return NULL;
 	/* the search path may have the draft itself already */
 	if (match.chosen && !streq(match.chosen->name, name ?: ""))

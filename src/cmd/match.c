@@ -13,6 +13,7 @@ static int run(struct invocation *inv)
 	struct run_options opt = {.profiles = profiles_root(inv),
 				  .files = inv->args,
 				  .nfiles = (size_t)inv->nargs,
+				  .all = inv->explain || inv->json,
 				  .freeze = FREEZE_IGNORE};
 	struct run run;
 	int code;

@@ -62,9 +62,9 @@ static int find_match(struct run *run, struct err *err)
 
 	if (run->opt.nfiles)
 		match_files(run->profiles, &run->node, run->opt.files, run->opt.nfiles,
-			    &run->match);
+			    run->opt.all, &run->match);
 	else
-		r = match_profiles(run->profiles, &run->node, pin, &run->match, err);
+		r = match_profiles(run->profiles, &run->node, pin, run->opt.all, &run->match, err);
 	if (r < 0)
 		return r;
 	switch (run->match.result) {

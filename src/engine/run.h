@@ -48,6 +48,7 @@ struct run_options {
 	const struct root *profiles; /* root of the search path; NULL: the node's own */
 	char *const *files;	     /* candidates instead of the search path, */
 	size_t nfiles;		     /* unless 0 */
+	bool all;		     /* load all candidates, as in match_profiles() */
 	enum freeze freeze;
 	bool retry;	     /* apply --retry */
 	uint64_t waited;     /* the result of run_wait_devices() of an earlier run */

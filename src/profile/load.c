@@ -397,6 +397,11 @@ static void load(struct loader *l, const struct source *s, int fd)
 		set_name(l->p, own);
 	else
 		check_stem(l, own, s->path);
+	if (l->flags & LOAD_ALONE) {
+		l->p->abstract = ynode_bool(own, "abstract", false);
+		l->p->doc = take_ptr(own);
+		return;
+	}
 	strv_add(&l->chain, l->p->name);
 	add_bases(l, own, s);
 	resolve(l, own);

@@ -2,6 +2,7 @@
 /*
  * Selects the node's profile: reads all files of the search path, evaluates their match: sections;
  * exactly one must remain. An unreadable profile blocks, because it might have been the right one.
+ * Most profiles are of other machines, and say so in their own file: their bases are not read.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -17,11 +18,13 @@
 struct contender {
 	struct profile *profile; /* may be invalid; NULL: even its match is unreadable */
 	bool fits;
+	bool ruled_out; /* by its own file */
 };
 
 struct search {
 	const struct root *root; /* the root of the profiles */
 	bool files;		 /* the caller's files instead of the search path */
+	bool all;		 /* load also the profiles that their own file rules out */
 	const struct node *node;
 	struct match *m;
 	VEC(struct contender) contenders; /* parallel to m->candidates */
@@ -61,6 +64,56 @@ static void set_fate(struct candidate *c, char *text)
 	c->fate = text;
 }
 
+/* A condition without a value deletes that of a base. */
+static bool deletes(const struct ynode *match)
+{
+	if (ynode_is_null(match))
+		return true;
+	for (size_t i = 0; i < match->items.n; i++)
+		if (deletes(match->items.v[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Whether the file as written excludes the node, whatever its bases are: a base may add conditions,
+ * and replaces none.
+ */
+static bool rules_itself_out(const struct search *s, const struct profile *alone)
+{
+	const struct ynode *match = profile_section(alone, "match");
+	struct conditions own = {0};
+	bool fails = false;
+
+	if (alone->abstract)
+		return true;
+	if (!match || deletes(match))
+		return false;
+	conditions_hold(s->node, match, &own);
+	for (size_t i = 0; i < own.list.n; i++)
+		fails = fails || !own.list.v[i].holds;
+	conditions_free(&own);
+	return fails;
+}
+
+/* The contender, unless the whole profile is needed for it. */
+static bool load_alone(const struct search *s, const char *path, struct contender *ret)
+{
+	struct profile *alone = NULL;
+	struct diags diags = {0};
+
+	if (s->node && load_profile(s->root, path, load_flags_of(s) | LOAD_ALONE, NULL, &alone,
+				    &diags, NULL) == 0)
+		ret->ruled_out =
+			alone->doc && identity_is_sound(&diags) && rules_itself_out(s, alone);
+	diags_free(&diags);
+	if (ret->ruled_out && !s->all)
+		ret->profile = alone;
+	else
+		profile_free(alone);
+	return ret->profile != NULL;
+}
+
 static bool judge(const struct search *s, struct candidate *c, const struct contender *k)
 {
 	if (!k->profile) {
@@ -76,25 +129,31 @@ static bool judge(const struct search *s, struct candidate *c, const struct cont
 	return conditions_hold(s->node, profile_section(k->profile, "match"), &c->conditions);
 }
 
+/*
+ * Without the node, because its limits apply to the chosen profile only. Without drop-ins, because
+ * these cannot change a profile's match.
+ */
+static void load_whole(const struct search *s, const char *path, struct candidate *c,
+		       struct contender *ret)
+{
+	int r = load_profile(s->root, path, load_flags_of(s) | LOAD_NO_DROPINS, NULL, &ret->profile,
+			     &c->diags, NULL);
+
+	if (r < 0)
+		diag_error(&c->diags, (struct place){.file = path}, "", "%s", strerror(-r));
+	if (ret->profile && (!ret->profile->doc || !identity_is_sound(&c->diags))) {
+		profile_free(ret->profile);
+		ret->profile = NULL;
+	}
+}
+
 static void add_candidate(struct search *s, const char *path)
 {
 	struct candidate c = {.name = profile_stem(path), .path = xstrdup(path)};
 	struct contender k = {0};
-	struct err err = {0};
-	int r;
 
-	/*
-	 * Without the node, because its limits apply to the chosen profile only. Without drop-ins,
-	 * because these cannot change a profile's match.
-	 */
-	r = load_profile(s->root, path, load_flags_of(s) | LOAD_NO_DROPINS, NULL, &k.profile,
-			 &c.diags, &err);
-	if (r < 0)
-		diag_error(&c.diags, (struct place){.file = path}, "", "%s", strerror(-r));
-	if (k.profile && (!k.profile->doc || !identity_is_sound(&c.diags))) {
-		profile_free(k.profile);
-		k.profile = NULL;
-	}
+	if (!load_alone(s, path, &k))
+		load_whole(s, path, &c, &k);
 	c.matches = k.fits = judge(s, &c, &k);
 	vec_push(&s->m->candidates, c);
 	vec_push(&s->contenders, k);
@@ -132,7 +191,7 @@ static bool none_is_unreadable(struct search *s)
 		const struct candidate *c = &s->m->candidates.v[i];
 		cleanup_free char *text = NULL;
 
-		if (s->contenders.v[i].profile)
+		if (s->contenders.v[i].profile || s->contenders.v[i].ruled_out)
 			continue;
 		text = c->diags.list.n ? diag_format(&c->diags.list.v[0]) : xstrdup(c->path);
 		err_set(&s->m->why, -EINVAL, "the match section of profile %s can't be read: %s",
@@ -262,7 +321,7 @@ static void finish(struct search *s)
 	for (size_t i = 0; i < s->contenders.n; i++) {
 		struct candidate *c = &s->m->candidates.v[i];
 
-		if (!c->chosen && !c->diags.errors)
+		if (!c->chosen && !c->diags.errors && (s->all || !s->contenders.v[i].ruled_out))
 			c->profile = s->contenders.v[i].profile;
 		else
 			profile_free(s->contenders.v[i].profile);
@@ -283,11 +342,11 @@ static void decide(struct search *s, const char *pin)
 	finish(s);
 }
 
-int match_profiles(const struct root *root, const struct node *node, const char *pin,
+int match_profiles(const struct root *root, const struct node *node, const char *pin, bool all,
 		   struct match *ret, struct err *err)
 {
 	struct profile_files files = {0};
-	struct search s = {.root = root, .node = node, .m = ret};
+	struct search s = {.root = root, .all = all, .node = node, .m = ret};
 	int r = profile_files_list(root, &files, err);
 
 	if (r < 0)
@@ -374,9 +433,9 @@ void match_ties(const struct root *root, struct diags *diags)
 }
 
 void match_files(const struct root *root, const struct node *node, char *const *paths, size_t n,
-		 struct match *ret)
+		 bool all, struct match *ret)
 {
-	struct search s = {.root = root, .files = true, .node = node, .m = ret};
+	struct search s = {.root = root, .files = true, .all = all, .node = node, .m = ret};
 
 	*ret = (struct match){.result = MATCH_INVALID};
 	for (size_t i = 0; i < n; i++)

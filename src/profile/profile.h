@@ -130,7 +130,7 @@ void conditions_free(struct conditions *c);
 struct candidate {
 	char *name;
 	char *path;
-	struct profile *profile; /* NULL: unreadable (see diags) */
+	struct profile *profile; /* NULL: unreadable (see diags), or not loaded */
 	struct diags diags;
 	bool matches;
 	bool chosen;
@@ -161,14 +161,16 @@ void match_ties(const struct root *root, struct diags *diags);
 /*
  * Finds the profile for node in the search path below root, which may differ from the root that the
  * node was surveyed from. pin: the value of railhead.profile= on the kernel command line, or NULL.
- * Fails only if the search fails (an unreadable directory).
+ * all: for a comparison, load also the profiles that a condition of their own file rules out; these
+ * have no part in the result, whatever errors they have. Fails only if the search fails (an
+ * unreadable directory).
  */
-int match_profiles(const struct root *root, const struct node *node, const char *pin,
+int match_profiles(const struct root *root, const struct node *node, const char *pin, bool all,
 		   struct match *ret, struct err *err);
 /*
  * As match_profiles(), with the caller's files as the only candidates, in their order. Drop-ins,
  * and bases that are not in a file's directory, are looked up below root.
  */
 void match_files(const struct root *root, const struct node *node, char *const *paths, size_t n,
-		 struct match *ret);
+		 bool all, struct match *ret);
 void match_free(struct match *m);

@@ -22,12 +22,17 @@ static const struct node qemu = {
 
 static struct match match(struct tmp *t, const char *pin, enum match_result wanted)
 {
-	struct match m;
+	struct match m, quick;
 
-	assert_int_equal(match_profiles(&t->root, &qemu, pin, &m, &t->err), 0);
+	assert_int_equal(match_profiles(&t->root, &qemu, pin, true, &m, &t->err), 0);
 	if (m.result != wanted)
 		print_message("%s\n", m.why.text);
 	assert_int_equal(m.result, wanted);
+	assert_int_equal(match_profiles(&t->root, &qemu, pin, false, &quick, &t->err), 0);
+	assert_int_equal(quick.result, wanted);
+	assert_string_equal(quick.why.text, m.why.text);
+	assert_string_equal(quick.chosen ? quick.chosen->name : "", m.chosen ? m.chosen->name : "");
+	match_free(&quick);
 	return m;
 }
 
@@ -203,7 +208,7 @@ static void unreadable_match_blocks(void **state)
 	static const char *const texts[] = {
 		"schema: [",
 		HEAD("b") "match: {dmi: {sys_vendr: X}}\n",
-		HEAD("b") "extends: gone\n" OTHER,
+		HEAD("b") "extends: gone\n" QEMU,
 		HEAD("other") OTHER,
 		"schema: 9\nname: b\n" OTHER,
 		HEAD("b"),
@@ -347,13 +352,51 @@ static void each_condition(void **state)
 		struct match m;
 
 		tmp_write(t, ETC "a.yaml", text);
-		assert_int_equal(match_profiles(&t->root, &node, NULL, &m, &t->err), 0);
+		assert_int_equal(match_profiles(&t->root, &node, NULL, false, &m, &t->err), 0);
 		assert_int_equal(m.result, asked[i].holds ? MATCH_ONE : MATCH_NONE);
 		assert_string_equal(found(&m, "a", asked[i].key, asked[i].wanted, asked[i].holds),
 				    asked[i].found);
 		match_free(&m);
 		free(text);
 	}
+}
+
+/* A profile of another machine cannot block this one by a base that is not there. */
+static void own_file_rules_out(void **state)
+{
+	struct tmp *t = *state;
+	struct match m;
+
+	tmp_write(t, ETC "b.yaml", HEAD("b") QEMU);
+	tmp_write(t, ETC "far.yaml", HEAD("far") "extends: gone\n" OTHER);
+	tmp_write(t, ETC "base.yaml", HEAD("base") "abstract: true\nextends: gone\n");
+	chooses(t, NULL, "b");
+	m = match(t, NULL, MATCH_ONE);
+	assert_int_equal(candidate(&m, "far")->diags.errors, 1);
+	assert_null(candidate(&m, "far")->profile);
+	match_free(&m);
+	/* Without a word of its own, or with none that is against this node. */
+	tmp_write(t, ETC "far.yaml", HEAD("far") "extends: gone\n");
+	says(t, NULL, MATCH_INVALID, "far.yaml:3:10: extends: no profile 'gone'");
+	tmp_write(t, ETC "far.yaml", HEAD("far") "extends: gone\n" QEMU);
+	says(t, NULL, MATCH_INVALID, "far.yaml:3:10: extends: no profile 'gone'");
+	tmp_write(t, ETC "far.yaml", HEAD("far") "match: {dmi: {sys_vender: X}}\n");
+	says(t, NULL, MATCH_INVALID, "far.yaml");
+}
+
+/* A null deletes the condition of a base, and is none itself. */
+static void base_condition_deleted(void **state)
+{
+	struct tmp *t = *state;
+
+	tmp_write(t, ETC "base.yaml",
+		  HEAD("base") "abstract: true\nmatch: {dmi: {product_name: X}}\n");
+	tmp_write(t, ETC "a.yaml",
+		  HEAD("a") "extends: base\n"
+			    "match: {dmi: {sys_vendor: QEMU, product_name: null}}\n");
+	chooses(t, NULL, "a");
+	tmp_write(t, ETC "a.yaml", HEAD("a") "extends: base\n" QEMU);
+	says(t, NULL, MATCH_NONE, "none of 2 profiles matches");
 }
 
 static void files_as_candidates(void **state)
@@ -370,13 +413,13 @@ static void files_as_candidates(void **state)
 	files[0] = xstrdup(tmp_path(t, "tree/a.yaml"));
 	files[1] = xstrdup(tmp_path(t, "tree/b.yaml"));
 	files[2] = xstrdup(tmp_path(t, "tree/gone.yaml"));
-	match_files(&t->root, &qemu, files, 2, &m);
+	match_files(&t->root, &qemu, files, 2, true, &m);
 	assert_int_equal(m.result, MATCH_ONE);
 	assert_int_equal(m.candidates.n, 2);
 	assert_string_equal(m.chosen->path, files[1]);
 	assert_int_equal(candidate(&m, "a")->diags.errors, 0);
 	match_free(&m);
-	match_files(&t->root, &qemu, files, 3, &m);
+	match_files(&t->root, &qemu, files, 3, false, &m);
 	assert_int_equal(m.result, MATCH_INVALID);
 	assert_non_null(strstr(m.why.text, "gone.yaml: No such file"));
 	match_free(&m);
@@ -414,6 +457,8 @@ int main(void)
 		TEST(find),
 		TEST(list_of_files),
 		TEST(each_condition),
+		TEST(own_file_rules_out),
+		TEST(base_condition_deleted),
 		TEST(files_as_candidates),
 		TEST(links_stay_below_the_root),
 	};
