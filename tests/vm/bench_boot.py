@@ -53,7 +53,7 @@ OTHERS = ("railhead-initrd.service", "railhead-trial.timer", "railhead-trial-gua
 PREPARE = """sed -i 's/^GRUB_CMDLINE_LINUX="/&\\\\$bench_masks /' /etc/default/grub && update-grub 2>&1
 mkdir -p /etc/systemd/system-generators /etc/udev/rules.d"""
 WITHOUT = "grub-editenv - set bench_masks='%s'\n" % " ".join(
-    f"systemd.mask={unit}" for unit in UNITS + OTHERS) + """
+    f"{stage}systemd.mask={unit}" for unit in UNITS + OTHERS for stage in ("", "rd.")) + """
 ln -sf /dev/null /etc/systemd/system-generators/railhead-generator
 ln -sf /dev/null /etc/udev/rules.d/90-railhead.rules"""
 WITH = """grub-editenv - unset bench_masks
@@ -61,9 +61,18 @@ rm -f /etc/systemd/system-generators/railhead-generator /etc/udev/rules.d/90-rai
 # Of groups that both boots have: what railhead's units make others do. All of the boot, ended units too.
 GROUPS = ("init.scope", "system.slice", "system.slice/systemd-udevd.service",
           "system.slice/systemd-journald.service", "system.slice/dbus.service")
+# A boot without the units would count as one that died.
+ENV = "/boot/grub/railhead.env"
+SAVED = "/root/railhead.env"
 USAGE = "sed -n 's/^usage_usec //p' /sys/fs/cgroup/%s/cpu.stat"
 SHOW = "systemctl show -p %s --value "
 REACHED = SHOW % "ActiveEnterTimestampMonotonic" + "multi-user.target"
+# Of a unit that the initramfs has: systemd forgets its CPU time when it enters the real root.
+LASTED = """journalctl -b -o short-monotonic -u railhead-initrd.service --no-pager | awk -F '[][]' '
+  /Starting railhead-initrd/ { began = $2 }
+  /Finished railhead-initrd/ { print $2 - began }'"""
+# A boot in which nothing is lost starts none.
+RECOVERIES = "journalctl -b -u 'railhead-device@*' --no-pager | grep -c Starting || :"
 
 
 def _boot(guest, with_railhead):
@@ -82,10 +91,15 @@ def _boot(guest, with_railhead):
     if with_railhead != (status.status == 0):
         raise SystemExit(f"railhead status, where it was {'' if with_railhead else 'not '}run:\n"
                          + status.output)
+    guest.sh(f"cp {ENV} {SAVED}" if with_railhead else f"cp {SAVED} {ENV}")
     if with_railhead:
-        stages = json.loads(guest.read("/run/railhead/status.json"))["stages"]
-        for name, stage in stages.items():
+        record = json.loads(guest.read("/run/railhead/status.json"))
+        if "again_because" in record["numbers"]:
+            print(f"# the gate measured again: {record['numbers']['again_because']}")
+        for name, stage in record["stages"].items():
             found[f"wall of {name}"] = stage["duration_usec"] / 1e6
+        found["wall of railhead-initrd.service"] = float(guest.sh(LASTED))
+        found["runs of railhead-device@"] = int(guest.sh(RECOVERIES))
         for unit in UNITS:
             found[f"CPU of {unit}"] = int(guest.sh(SHOW % "CPUUsageNSec" + unit)) / 1e9
     return found
