@@ -72,7 +72,7 @@ LASTED = """journalctl -b -o short-monotonic -u railhead-initrd.service --no-pag
   /Starting railhead-initrd/ { began = $2 }
   /Finished railhead-initrd/ { print $2 - began }'"""
 # A boot in which nothing is lost starts none.
-RECOVERIES = "journalctl -b -u 'railhead-device@*' --no-pager | grep -c Starting || :"
+RECOVERIES = "journalctl -b _PID=1 --no-pager | grep -c 'Starting railhead-device@' || :"
 
 
 def _boot(guest, with_railhead):
