@@ -32,17 +32,21 @@ void str_add(struct str *b, const char *s)
 
 void str_vaddf(struct str *b, const char *fmt, va_list ap)
 {
+	size_t room = b->cap - b->len;
 	va_list again;
 	int n;
 
 	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, ap);
-	if (n > 0) {
+	n = vsnprintf(room ? b->s + b->len : NULL, room, fmt, ap);
+	if (n > 0 && (size_t)n >= room) {
 		reserve(b, (size_t)n);
 		vsnprintf(b->s + b->len, (size_t)n + 1, fmt, again);
-		b->len += (size_t)n;
 	}
 	va_end(again);
+	if (n > 0)
+		b->len += (size_t)n;
+	else if (room)
+		b->s[b->len] = '\0';
 }
 
 void str_addf(struct str *b, const char *fmt, ...)

@@ -9,7 +9,8 @@ static inline size_t keypath_key(struct str *path, const char *key)
 {
 	size_t was = path->len;
 
-	str_addf(path, "%s%.*s", was ? "." : "", 80, key);
+	str_add(path, was ? "." : "");
+	str_addn(path, key, strnlen(key, 80));
 	return was;
 }
 

@@ -199,10 +199,11 @@ bool value_schema(const struct spec *s, struct ynode *n, struct str *why)
 
 bool value_word(const struct spec *s, struct ynode *n, struct str *why)
 {
-	const char *near = nearest_word(n->text, s->words);
+	const char *near;
 
 	if (is_word(s, n))
 		return true;
+	near = nearest_word(n->text, s->words);
 	str_addf(why, "'%.*s' is %snot %s; ", SHOWN, n->text,
 		 is_switch_word(n->text) ? "a boolean in YAML 1.1, and " : "", s->what);
 	if (near) {

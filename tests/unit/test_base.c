@@ -373,6 +373,25 @@ static void test_str(void **state)
 	assert_false(str_starts("virt", "virtfn"));
 }
 
+/* Texts that end within the room, just fill it, or go beyond. */
+static void test_str_lengths(void **state)
+{
+	char text[100];
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	for (int had = 0; had < 90; had++) {
+		for (int more = 0; more < 90; more++) {
+			cleanup_str struct str s = {0};
+
+			str_addn(&s, text, (size_t)had);
+			str_addf(&s, "%.*s", more, text);
+			assert_int_equal(s.len, had + more);
+			assert_int_equal(strlen(str_get(&s)), had + more);
+		}
+	}
+}
+
 static void test_err(void **state)
 {
 	struct err err = {0};
@@ -541,10 +560,10 @@ int main(void)
 		cmocka_unit_test(test_rates),	     cmocka_unit_test(test_gts),
 		cmocka_unit_test(test_cpus),	     cmocka_unit_test(test_cpu_masks),
 		cmocka_unit_test(test_cpus_members), cmocka_unit_test(test_distance),
-		cmocka_unit_test(test_str),	     cmocka_unit_test(test_err),
-		cmocka_unit_test(test_err_cut),	     cmocka_unit_test(test_sha256),
-		cmocka_unit_test(test_strv),	     cmocka_unit_test(test_vec),
-		cmocka_unit_test(test_version),
+		cmocka_unit_test(test_str),	     cmocka_unit_test(test_str_lengths),
+		cmocka_unit_test(test_err),	     cmocka_unit_test(test_err_cut),
+		cmocka_unit_test(test_sha256),	     cmocka_unit_test(test_strv),
+		cmocka_unit_test(test_vec),	     cmocka_unit_test(test_version),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
