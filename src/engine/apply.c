@@ -262,11 +262,12 @@ static void run_locked(struct apply *a)
 {
 	struct node known = {0};
 
-	status_load(a->root, &a->status);
 	/* First of all in a boot: no claim of an earlier boot may admit work. */
 	if (a->unit && a->last == STAGE_INITRD)
-		status_of_initramfs(&a->status);
-	else if (begins_user_space(a))
+		status_load_in_initramfs(a->root, &a->status);
+	else
+		status_load(a->root, &a->status);
+	if (begins_user_space(a))
 		status_leave_user_space(&a->status);
 	if (a->status.new_user_space)
 		move(a, FLOW_USER_SPACE, NULL);

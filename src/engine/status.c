@@ -75,15 +75,8 @@ void status_parse(struct status *ret, const char *text, const char *boot_id, con
 		set_user_space(r, user_space);
 }
 
-void status_of_initramfs(struct status *s)
+static void load(const struct root *root, const char *user_space, struct status *ret)
 {
-	s->unpublished = true;
-	set_user_space(&s->record, "");
-}
-
-void status_load(const struct root *root, struct status *ret)
-{
-	cleanup_free char *user_space = root->live ? manager_user_space() : xstrdup("");
 	cleanup_free char *text = NULL;
 	char boot_id[37];
 
@@ -92,6 +85,20 @@ void status_load(const struct root *root, struct status *ret)
 	status_parse(ret, text, boot_id, user_space);
 	if (record_admits(&ret->record) && !has_ready_file(root))
 		forget_claim(ret);
+}
+
+void status_load(const struct root *root, struct status *ret)
+{
+	cleanup_free char *user_space = root->live ? manager_user_space() : xstrdup("");
+
+	load(root, user_space, ret);
+}
+
+void status_load_in_initramfs(const struct root *root, struct status *ret)
+{
+	load(root, "", ret);
+	ret->unpublished = true;
+	set_user_space(&ret->record, "");
 }
 
 void status_free(struct status *s)

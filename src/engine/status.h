@@ -33,13 +33,16 @@ struct status {
  * admits work without a ready file becomes "lapsed".
  */
 void status_load(const struct root *root, struct status *ret);
+/*
+ * The same in the initramfs, a user space apart from that of the boot: the service manager is not
+ * asked, which would take longer than the stage.
+ */
+void status_load_in_initramfs(const struct root *root, struct status *ret);
 void status_free(struct status *s);
 
 /* The same for the text of a record, which may be NULL. user_space: "" if it is not known. */
 void status_parse(struct status *ret, const char *text, const char *boot_id,
 		  const char *user_space);
-/* The initramfs is a user space apart from that of the boot. */
-void status_of_initramfs(struct status *s);
 /* Drops the data of the user space before a soft-reboot. */
 void status_leave_user_space(struct status *s);
 /* The process of the judgement was killed: makes that the reason of the verdict. */

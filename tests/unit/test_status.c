@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "engine/status.h"
+#include "tree.h"
 
 #define BOOT "11111111-2222-3333-4444-555555555555"
 #define RECORD                                                                                    \
@@ -51,12 +52,17 @@ static void test_user_space(void **state)
 static void test_initramfs(void **state)
 {
 	cleanup_free char *text = xasprintf(RECORD, "began 4");
+	struct tmp *t = *state;
 	struct status s;
 
-	(void)state;
-	status_parse(&s, text, BOOT, "began 4");
-	status_of_initramfs(&s);
+	tmp_write(t, "proc/sys/kernel/random/boot_id", BOOT "\n");
+	tmp_write(t, "run/railhead/status.json", text);
+	tmp_write(t, "run/railhead/ready", "");
+	t->root.live = true; /* and no service manager is asked */
+	status_load_in_initramfs(&t->root, &s);
 	assert_string_equal(s.record.user_space, "");
+	assert_true(s.record.stage[STAGE_INITRD].ran);
+	assert_false(s.new_user_space);
 	assert_true(s.unpublished);
 	status_free(&s);
 }
@@ -84,7 +90,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_user_space),
-		cmocka_unit_test(test_initramfs),
+		cmocka_unit_test_setup_teardown(test_initramfs, tmp_setup, tmp_teardown),
 		cmocka_unit_test(test_other_boot),
 	};
 
