@@ -9,8 +9,8 @@ enum load_flags {
 	LOAD_ROOTS_ONLY = 1 << 1, /* reject a file that root does not own */
 	LOAD_UNSHARED = 1 << 2,	  /* reject a file that group or others can write */
 	LOAD_NO_DROPINS = 1 << 3,
-	LOAD_ALONE = 1 << 5, /* the file as written: without bases, drop-ins and rules */
 	LOAD_STDIN = 1 << 4, /* "<stdin>" as path means standard input */
+	LOAD_ALONE = 1 << 5, /* the file as written: without bases, drop-ins and rules */
 };
 
 /* The flags that apply to files of the search path below root. */
