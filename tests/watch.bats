@@ -15,6 +15,7 @@ setup() {
 }
 
 teardown() {
+  # That of a test that failed; one that has ended by itself is as good.
   [ -z "${watcher:-}" ] || kill "$watcher" 2>/dev/null || true
   [ -z "${watcher:-}" ] || wait "$watcher" || true
 }

@@ -35,6 +35,8 @@ struct loader {
 	int input;		     /* fd that STANDARD_INPUT stands for, with LOAD_STDIN */
 	const struct strv *bases_in; /* the caller's directories of bases; or NULL */
 	const char *merge;	     /* a drop-in to merge regardless of its match:; or NULL */
+	bool (*enough)(const struct ynode *own, void *arg); /* of load_candidate(); or NULL */
+	void *arg;					    /* of enough() */
 	struct profile *p;
 	struct diags *diags;
 	struct strv chain; /* names from the profile to the base that is being read */
@@ -397,7 +399,7 @@ static void load(struct loader *l, const struct source *s, int fd)
 		set_name(l->p, own);
 	else
 		check_stem(l, own, s->path);
-	if (l->flags & LOAD_ALONE) {
+	if (l->enough && l->enough(own, l->arg)) {
 		l->p->abstract = ynode_bool(own, "abstract", false);
 		l->p->doc = take_ptr(own);
 		return;
@@ -442,6 +444,19 @@ int load_profile(const struct root *root, const char *path, unsigned int flags,
 		 struct err *err)
 {
 	struct loader l = {.root = root, .flags = flags, .node = node, .diags = diags};
+
+	return load_from(&l, path, ret, err);
+}
+
+int load_candidate(const struct root *root, const char *path, unsigned int flags,
+		   bool (*enough)(const struct ynode *own, void *arg), void *arg,
+		   struct profile **ret, struct diags *diags, struct err *err)
+{
+	struct loader l = {.root = root,
+			   .flags = flags | LOAD_NO_DROPINS,
+			   .enough = enough,
+			   .arg = arg,
+			   .diags = diags};
 
 	return load_from(&l, path, ret, err);
 }

@@ -10,7 +10,6 @@ enum load_flags {
 	LOAD_UNSHARED = 1 << 2,	  /* reject a file that group or others can write */
 	LOAD_NO_DROPINS = 1 << 3,
 	LOAD_STDIN = 1 << 4, /* "<stdin>" as path means standard input */
-	LOAD_ALONE = 1 << 5, /* the file as written: without bases, drop-ins and rules */
 };
 
 /* The flags that apply to files of the search path below root. */
@@ -24,6 +23,15 @@ unsigned int load_trust(const struct root *root);
 int load_profile(const struct root *root, const char *path, unsigned int flags,
 		 const struct node *node, struct profile **ret, struct diags *diags,
 		 struct err *err);
+
+/*
+ * As load_profile(), without a node and drop-ins. Once the file alone is read and checked as
+ * written, enough(own, arg) is asked: if that returns true, *ret has this document, without bases
+ * and rules.
+ */
+int load_candidate(const struct root *root, const char *path, unsigned int flags,
+		   bool (*enough)(const struct ynode *own, void *arg), void *arg,
+		   struct profile **ret, struct diags *diags, struct err *err);
 
 /*
  * Whether fd is a regular file that the flags accept (LOAD_ROOTS_ONLY, LOAD_UNSHARED). If not,

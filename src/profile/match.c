@@ -79,39 +79,21 @@ static bool deletes(const struct ynode *match)
  * Whether the file as written excludes the node, whatever its bases are: a base may add conditions,
  * and replaces none.
  */
-static bool rules_itself_out(const struct search *s, const struct profile *alone)
+static bool rules_itself_out(const struct search *s, const struct ynode *own)
 {
-	const struct ynode *match = profile_section(alone, "match");
-	struct conditions own = {0};
+	const struct ynode *match = ynode_get(own, "match");
+	struct conditions conditions = {0};
 	bool fails = false;
 
-	if (alone->abstract)
+	if (ynode_bool(own, "abstract", false))
 		return true;
 	if (!match || deletes(match))
 		return false;
-	conditions_hold(s->node, match, &own);
-	for (size_t i = 0; i < own.list.n; i++)
-		fails = fails || !own.list.v[i].holds;
-	conditions_free(&own);
+	conditions_hold(s->node, match, &conditions);
+	for (size_t i = 0; i < conditions.list.n; i++)
+		fails = fails || !conditions.list.v[i].holds;
+	conditions_free(&conditions);
 	return fails;
-}
-
-/* The contender, unless the whole profile is needed for it. */
-static bool load_alone(const struct search *s, const char *path, struct contender *ret)
-{
-	struct profile *alone = NULL;
-	struct diags diags = {0};
-
-	if (s->node && load_profile(s->root, path, load_flags_of(s) | LOAD_ALONE, NULL, &alone,
-				    &diags, NULL) == 0)
-		ret->ruled_out =
-			alone->doc && identity_is_sound(&diags) && rules_itself_out(s, alone);
-	diags_free(&diags);
-	if (ret->ruled_out && !s->all)
-		ret->profile = alone;
-	else
-		profile_free(alone);
-	return ret->profile != NULL;
 }
 
 static bool judge(const struct search *s, struct candidate *c, const struct contender *k)
@@ -129,31 +111,42 @@ static bool judge(const struct search *s, struct candidate *c, const struct cont
 	return conditions_hold(s->node, profile_section(k->profile, "match"), &c->conditions);
 }
 
-/*
- * Without the node, because its limits apply to the chosen profile only. Without drop-ins, because
- * these cannot change a profile's match.
- */
-static void load_whole(const struct search *s, const char *path, struct candidate *c,
-		       struct contender *ret)
-{
-	int r = load_profile(s->root, path, load_flags_of(s) | LOAD_NO_DROPINS, NULL, &ret->profile,
-			     &c->diags, NULL);
+/* A candidate that is being loaded. */
+struct loading {
+	const struct search *s;
+	const struct candidate *c;
+	struct contender *k;
+};
 
-	if (r < 0)
-		diag_error(&c->diags, (struct place){.file = path}, "", "%s", strerror(-r));
-	if (ret->profile && (!ret->profile->doc || !identity_is_sound(&c->diags))) {
-		profile_free(ret->profile);
-		ret->profile = NULL;
-	}
+static bool is_enough(const struct ynode *own, void *arg)
+{
+	const struct loading *l = arg;
+
+	l->k->ruled_out =
+		l->s->node && identity_is_sound(&l->c->diags) && rules_itself_out(l->s, own);
+	return l->k->ruled_out && !l->s->all;
 }
 
 static void add_candidate(struct search *s, const char *path)
 {
 	struct candidate c = {.name = profile_stem(path), .path = xstrdup(path)};
 	struct contender k = {0};
+	struct loading loading = {s, &c, &k};
+	struct err err = {0};
+	int r;
 
-	if (!load_alone(s, path, &k))
-		load_whole(s, path, &c, &k);
+	/*
+	 * Without the node, because its limits apply to the chosen profile only. Without drop-ins,
+	 * because these cannot change a profile's match.
+	 */
+	r = load_candidate(s->root, path, load_flags_of(s), is_enough, &loading, &k.profile,
+			   &c.diags, &err);
+	if (r < 0)
+		diag_error(&c.diags, (struct place){.file = path}, "", "%s", strerror(-r));
+	if (k.profile && (!k.profile->doc || !identity_is_sound(&c.diags))) {
+		profile_free(k.profile);
+		k.profile = NULL;
+	}
 	c.matches = k.fits = judge(s, &c, &k);
 	vec_push(&s->m->candidates, c);
 	vec_push(&s->contenders, k);
