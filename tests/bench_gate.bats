@@ -45,6 +45,16 @@ holds() { # PATTERN
   [ ! -e "$BATS_TEST_DIRNAME/../build/bench/storage.data" ]
 }
 
+@test "as JSON: a line for each row, with spread and times, and nothing else" {
+  BENCH_JSON=1 gate 0 storage
+  [ "$(jq -r .name <<<"$output")" = "rate / fio
+p50 / fio's
+p99 / fio's" ]
+  jq -se '.[0] | .unit == "GB/s" and .ours == 2 and .peer == 1 and .ratio == 2 and .ratio_from == 2
+    and .ratio_to == 2 and .our_seconds > 0 and .peer_seconds > 0' <<<"$output"
+  jq -se '.[1] | .ratio_to == 0.75 and (has("our_seconds") | not)' <<<"$output"
+}
+
 @test "a peer is an ordinary process of nobody, reads the file past the cache, and writes none" {
   gate 0 storage
   [ "$(wc -l <"$dir/log")" = 3 ]
@@ -96,6 +106,9 @@ E2
     PATH=$dir/bin run -0 "$BATS_TEST_DIRNAME/bench/gate" "$name"
     holds "^$program +not installed: tests/lib/deps.sh bench brings Debian's package $package$"
     PATH=$dir/bin run -1 "$BATS_TEST_DIRNAME/bench/gate" --judge "$name"
+    PATH=$dir/bin BENCH_JSON=1 run -0 --separate-stderr "$BATS_TEST_DIRNAME/bench/gate" "$name"
+    [ -z "$output" ]
+    [[ $stderr == "$program "*"not installed:"* ]]
   done
 }
 

@@ -19,10 +19,10 @@ part_jitter() {
   local list i p9999 longest
   list=${JITTER_CPUS:-$(cat /sys/devices/system/cpu/isolated)}
   list=${list:-$(cpus_of_node | paste -sd,)}
-  echo "# jitter of CPUs $list, at an ordinary priority. Ours looks at the clock all the time, and"
-  echo "# tells how long work that comes at a random moment waits; cyclictest sleeps, and has a timer's"
-  echo "# interrupt and a wake-up in each sample, but gets its CPU at once, as who sleeps does, where"
-  echo "# others want the CPU too. The longest says more of the length of the run than of the machine."
+  note "jitter of CPUs $list, at an ordinary priority. Ours looks at the clock all the time, and" \
+    "tells how long work that comes at a random moment waits; cyclictest sleeps, and has a timer's" \
+    "interrupt and a wake-up in each sample, but gets its CPU at once, as who sleeps does, where" \
+    "others want the CPU too. The longest says more of the length of the run than of the machine."
   head_line
   have cyclictest rt-tests || return 0
   for ((i = 0; i < rounds; i++)); do

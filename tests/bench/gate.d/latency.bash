@@ -10,9 +10,9 @@ part_latency() {
   mib=$(cache_mib 64)
   page=$(page_for "$mib")
   cpu=$(cpus_of_node | tail -n 1)
-  echo "# memory latency of node $node: $mib MiB on pages of $page, CPU $cpu. The same walk through"
-  echo "# all lines of as large a buffer. Ours is the median of windows of milliseconds, a lap of the"
-  echo "# chase takes so long that the time of other tasks is in each."
+  note "memory latency of node $node: $mib MiB on pages of $page, CPU $cpu. The same walk through" \
+    "all lines of as large a buffer. Ours is the median of windows of milliseconds, a lap of the" \
+    "chase takes so long that the time of other tasks is in each."
   head_line
   for ((i = 0; i < rounds; i++)); do
     peer chase "$refs/chase" "$cpu" "$mib" "$(page_kib "$page")" 5

@@ -22,10 +22,10 @@ part_memory() {
   page1=$(page_for $((2 * mib)))
   list=$(cpus_of_node | paste -sd,)
   one=${list%%,*}
-  echo "# memory bandwidth of node $node: a working set of ours, and arrays of the peers, of $mib MiB;"
-  echo "# pages of $page, beside mbw of $page1. All count what is read and what is written (mbw's MiB"
-  echo "# twice), and none what an ordinary store reads before it writes: our stores pass the caches"
-  echo "# by and cause no such read. Ours is the median of windows, a peer's its best pass."
+  note "memory bandwidth of node $node: a working set of ours, and arrays of the peers, of $mib MiB;" \
+    "pages of $page, beside mbw of $page1. All count what is read and what is written (mbw's MiB" \
+    "twice), and none what an ordinary store reads before it writes: our stores pass the caches" \
+    "by and cause no such read. Ours is the median of windows, a peer's its best pass."
   head_line
   ! have mbw mbw || mbw=yes
   for ((i = 0; i < rounds; i++)); do

@@ -24,7 +24,7 @@ part_rdma() {
     ' "$work/rdma.out" >"$work/rdma_all.times"
   awk 'NF == 5 && $4 > 0 { peer += $5 } $1 == "messages" { print peer; peer = 0 }
     ' "$work/rdma.out" >"$work/rdma_perftest.times"
-  echo "# RDMA: soft-RoCE on igb in the VM, two CPUs"
+  note "RDMA: soft-RoCE on igb in the VM, two CPUs"
   head_line
   row rdma_bandwidth "write / ib_write_bw" higher MB/s 1e6 rdma_all rdma_perftest
   row rdma_latency "latency / ib_send_lat" lower us 1e3

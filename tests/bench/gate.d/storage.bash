@@ -8,10 +8,10 @@ fio_of() { jq ".jobs[0].read.$1" "$work/fio.out"; }
 # shellcheck disable=SC2154 # refs and rounds are the frame's
 part_storage() {
   local file=$refs/storage.data mib=${STORAGE_MIB:-256} i key
-  echo "# storage: a file of $mib MiB on $(findmnt -no FSTYPE -T "$refs"), requests of 1M, 16 at once."
-  echo "# Ours has a thread each and is the median of windows of 16 requests a thread or so, from"
-  echo "# another place of the file in each boot; fio (libaio, 3 s) is the mean of its run from the"
-  echo "# file's begin. Times are of whole requests, from before their submission."
+  note "storage: a file of $mib MiB on $(findmnt -no FSTYPE -T "$refs"), requests of 1M, 16 at once." \
+    "Ours has a thread each and is the median of windows of 16 requests a thread or so, from" \
+    "another place of the file in each boot; fio (libaio, 3 s) is the mean of its run from the" \
+    "file's begin. Times are of whole requests, from before their submission."
   head_line
   have fio fio || return 0
   head -c "${mib}M" /dev/urandom >"$file"
