@@ -333,7 +333,7 @@ demo: ## see a node boot to ready, from nothing
 demo-sim: all $(BUILD)/simnode ## see 128 VFs come up on a simulated node (simnode, needs /dev/fuse)
 	$(Q)tests/simnode/demo
 
-bench: all $(BUILD)/simnode $(BUILD)/bench/race ## tables of what railhead costs, beside other programs (tests/bench/all; quiet machine)
+bench: ## tables of what railhead costs, beside other programs (tests/bench/all; quiet machine)
 	$(Q)tests/bench/all
 
 bench-boot: ## what railhead adds to a boot in the VM: 20 pairs of boots, an hour (tests/bench/boot)
