@@ -83,15 +83,13 @@ static bool rules_itself_out(const struct search *s, const struct ynode *own)
 {
 	const struct ynode *match = ynode_get(own, "match");
 	struct conditions conditions = {0};
-	bool fails = false;
+	bool fails;
 
 	if (ynode_bool(own, "abstract", false))
 		return true;
 	if (!match || deletes(match))
 		return false;
-	conditions_hold(s->node, match, &conditions);
-	for (size_t i = 0; i < conditions.list.n; i++)
-		fails = fails || !conditions.list.v[i].holds;
+	fails = !conditions_hold(s->node, match, &conditions) && conditions.list.n;
 	conditions_free(&conditions);
 	return fails;
 }
