@@ -30,7 +30,8 @@ PKG_CONFIG ?= PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) \
 	PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(MACHINE)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig pkg-config
 endif
 PKG_CONFIG ?= pkg-config
-MACHINE := $(shell $(CC) -dumpmachine)
+# Without a compiler, which set-up can bring, the machine's own.
+MACHINE := $(or $(shell $(CC) -dumpmachine 2>/dev/null),$(shell uname -m))
 ARCH := $(firstword $(subst -, ,$(MACHINE)))
 
 .SUFFIXES:
@@ -152,12 +153,6 @@ $(GPU_STANDINS): tests/gpu/model.h Makefile
 	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(filter-out -Wmissing-prototypes,$(WARN)) -O1 -g -fPIC -shared \
 		-Wl,-soname,$(@F) -o $@ $(filter %.c,$^) -ldl
 
-$(BUILD)/fuse-ok: Makefile
-	$(Q)mkdir -p $(BUILD)
-	$(Q)$(PKG_CONFIG) --exists $(SIM_LIBS) || { echo "simnode needs the library $(SIM_LIBS);" \
-		"on Debian run: tests/lib/deps.sh test" >&2; exit 1; }
-	$(Q)touch $@
-
 # The snippet's names come from the header that defines the file's layout.
 $(BUILD)/05_railhead: src/boot/gen-snippet.sh src/boot/env_layout.h dracut/grub.d/05_railhead.in
 	$(call say,GEN,$@)
@@ -173,27 +168,49 @@ $(BUILD)/test/%.o: %.c | $(BUILD)/deps-ok
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
 
-# What the two great checks need of Debian: root gets it installed, others are told how.
-SETUP_check := build test arm64 vm
-SETUP_check-fast := build test
+# What a goal needs of Debian's packages, by the parts of tests/lib/deps.sh: root gets it installed.
+# Plain make and `make install` only report, since package builds call them.
+SETUP_check := test arm64 vm
+SETUP_check-fast := test
 SETUP_check-long := $(SETUP_check)
-SETUP := $(strip $(if $(CROSS_COMPILE),,$(foreach g,$(MAKECMDGOALS),$(SETUP_$(g)))))
+SETUP_check-vm := vm
+SETUP_check-pictures := pictures
+SETUP_check-arm64 := arm64
+SETUP_build-tests-arm64 := arm64
+SETUP_arm64 := arm64
+SETUP_demo-sim := sim
+SETUP_bench := bench
+SETUP_bench-gate := bench
+SETUP_bench-gate-load := build
+SETUP_bench-fleet := build
+SETUP_fuzz := fuzz
+SETUP_deb := deb
+SETUP_rpm := rpm
+$(foreach g,lint format lies seeded-bugs check-unit check-fuzz check-bats build-tests schema keys,\
+	$(eval SETUP_$(g) := test))
+SETUP := $(if $(CROSS_COMPILE),,$(sort $(foreach g,$(MAKECMDGOALS),$(SETUP_$(g)))))
 
 # On all CPUs, in a make without -j as well.
 parallel = $(Q)+$(MAKE) $(if $(V),,-s) --no-print-directory $(if $(findstring --jobserver,$(MAKEFLAGS)),,-j$(shell nproc)) $(1)
 
 set-up:
-	$(Q)tests/lib/deps.sh $(sort $(SETUP))
+	$(Q)tests/lib/deps.sh $(SETUP)
 
-$(BUILD)/deps-ok $(BUILD)/fuse-ok build/arm64/root: | $(if $(SETUP),set-up)
+ifneq ($(SETUP),)
+$(BUILD)/deps-ok $(BUILD)/fuse-ok $(BUILD)/fuzz/clang-ok build/arm64/root ahead $(MAKECMDGOALS): | set-up
+endif
 
-# One clear message per missing library instead of a hundred missing headers.
+# One clear message instead of a hundred missing headers.
+need = $(Q)CC='$(CC)' PKG_CONFIG='$(PKG_CONFIG)' tests/lib/need $(if $(CROSS_COMPILE),-,$(1)) $(2)
+
 $(BUILD)/deps-ok: Makefile
 	$(Q)mkdir -p $(BUILD)
-	$(Q)for l in $(sort $(LIBS) $(BENCH_LIBS)) $(HEADER_LIBS); do $(PKG_CONFIG) --exists $$l || { \
-		echo "railhead needs the library $$l; on Debian $(if $(CROSS_COMPILE),install it for \
-		$(MACHINE) (make arm64 brings all),run: tests/lib/deps.sh build)" >&2; \
-		exit 1; }; done
+	$(call need,build,$(sort $(LIBS) $(BENCH_LIBS) $(HEADER_LIBS)))
+	$(Q)touch $@
+
+$(BUILD)/fuse-ok: Makefile
+	$(Q)mkdir -p $(BUILD)
+	$(call need,sim,$(SIM_LIBS))
 	$(Q)touch $@
 
 -include $(patsubst %.o,%.d,$(call obj,release,src/main.c $(ROOM_SRC) $(BENCH_SRC)) \
@@ -208,8 +225,7 @@ arm64: build/arm64/root ## the two programs for arm64, in build/arm64: on any ma
 	$(call parallel,$(FOR_ARM64) all)
 
 build/arm64/root:
-	$(Q)command -v aarch64-linux-gnu-gcc >/dev/null || { echo "there is no aarch64-linux-gnu-gcc;" \
-		"on Debian run: tests/lib/deps.sh arm64" >&2; exit 1; }
+	$(Q)command -v aarch64-linux-gnu-gcc >/dev/null || { echo "there is no aarch64-linux-gnu-gcc" >&2; exit 1; }
 	$(Q)tests/lib/sysroot arm64 $@
 
 ##@ Testing
@@ -220,7 +236,7 @@ AHEAD_check-unit := $(UNIT_BIN)
 AHEAD_check-fuzz := $(FUZZ_REPLAY)
 AHEAD := $(or $(foreach g,$(MAKECMDGOALS),$(or $(AHEAD_$(g)),build-tests)),build-tests)
 
-ahead: | $(if $(SETUP),set-up)
+ahead:
 	$(if $(findstring --jobserver,$(MAKEFLAGS)),@:,$(call parallel,$(sort $(AHEAD))))
 
 check: export GRUB_READER_FILES ?= 10000
