@@ -200,8 +200,21 @@ ifneq ($(SETUP),)
 $(BUILD)/deps-ok $(BUILD)/fuse-ok $(BUILD)/fuzz/clang-ok build/arm64/root ahead $(MAKECMDGOALS): | set-up
 endif
 
-# One clear message instead of a hundred missing headers.
-need = $(Q)CC='$(CC)' PKG_CONFIG='$(PKG_CONFIG)' tests/lib/need $(if $(CROSS_COMPILE),-,$(1)) $(2)
+# All that is missing in one line, instead of a hundred missing headers: $(call need,PART,LIBRARY...).
+# On Debian by its own names (tests/lib/deps.sh PART), unless its packages are all there.
+define need
+	$(Q)missing=; $(CC) -dumpmachine >/dev/null 2>&1 || missing=', a C compiler ($(CC))'; \
+	if $(PKG_CONFIG) --version >/dev/null 2>&1; then \
+		for l in $(2); do $(PKG_CONFIG) --exists $$l || missing="$$missing, $$l"; done; \
+	else missing="$$missing, pkg-config, which then finds $(2)"; fi; \
+	[ "$$missing" ] || exit 0; \
+	remedy='install the packages that have them'; \
+	if [ '$(CROSS_COMPILE)' ]; then remedy='make arm64 brings those of arm64'; \
+	elif command -v dpkg-query >/dev/null && [ -x tests/lib/deps.sh ]; then \
+		RAILHEAD_DEPS=check tests/lib/deps.sh $(1) || exit 1; \
+	elif command -v dnf >/dev/null; then remedy='run: dnf builddep packaging/rpm/railhead.spec'; fi; \
+	echo "railhead needs $${missing#, }; $$remedy" >&2; exit 1
+endef
 
 $(BUILD)/deps-ok: Makefile
 	$(Q)mkdir -p $(BUILD)
@@ -408,9 +421,11 @@ $(BUILD)/fuzz/fuzz_%: $(BUILD)/fuzz/tests/fuzz/fuzz_%.o $(call obj,fuzz,$(FUZZ_L
 	$(call say,LINK,$@)
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(call pkg,--libs,$(LIBS)) -lm
 
-lint: $(BUILD)/railhead ## rooms, warnings, shell scripts, formatting, man pages, words, what follows from tables
+lint: $(BUILD)/railhead ## rooms, warnings, shell and Python scripts, privileges of tests, formatting, man pages, words, what follows from tables
 	$(Q)tests/lint/rooms
 	$(Q)tests/lint/shell
+	$(Q)tests/lint/python
+	$(Q)tests/lint/privileges
 	$(Q)tests/lint/format
 	$(Q)tests/lint/man
 	$(Q)tests/lint/words

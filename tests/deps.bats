@@ -118,18 +118,23 @@ installs_nothing() { ! grep -v -e ' -s ' -e ' update$' "$BATS_TEST_TMPDIR/apt"; 
     grep -qE '^tests/lib/deps.sh [a-z]' "$BATS_TEST_TMPDIR/first" || { echo "$goal"; false; }
   done
   run -0 grep deps.sh tests/vm/demo
-  make -n -B all | { ! grep deps.sh; }
+  make -n -B all | grep -v 'RAILHEAD_DEPS=check tests/lib/deps.sh build' | { ! grep deps.sh; }
 }
 
 @test "all that a build lacks is named at once, pkg-config among it" {
   cd "$top"
-  LACKS="pkg-config libyaml-dev" CC=cc PKG_CONFIG=no-pkg-config run -1 tests/lib/need build yaml-0.1 jansson
-  [ "$output" = "tests/lib/deps.sh: Debian packages are missing: libyaml-dev pkg-config; run: tests/lib/deps.sh build" ]
-  # Where Debian's packages are all there, or another CPU's libraries are wanted: by pkg-config's names.
-  CC=cc PKG_CONFIG=no-pkg-config run -1 tests/lib/need build yaml-0.1 jansson
-  [ "$output" = "railhead needs pkg-config, which then finds yaml-0.1 jansson; install the packages that have them" ]
-  CC=no-cc PKG_CONFIG="A=1 pkg-config" run -1 tests/lib/need - jansson no-one no-two
-  [ "$output" = "railhead needs a C compiler (no-cc), no-one, no-two; make arm64 brings those of arm64" ]
-  CC=cc PKG_CONFIG=pkg-config run -0 tests/lib/need build jansson
-  [ -z "$output" ]
+  build() { run --separate-stderr -2 make -s BUILD="$BATS_TEST_TMPDIR/build" "$@" "$BATS_TEST_TMPDIR/build/deps-ok"; }
+  LACKS="pkg-config libyaml-dev" build PKG_CONFIG=no-pkg-config
+  [ "${stderr_lines[0]}" = "tests/lib/deps.sh: Debian packages are missing: libyaml-dev pkg-config; run: tests/lib/deps.sh build" ]
+  [ -z "$(calls)" ]
+  # Where Debian's packages are all there: by pkg-config's names.
+  build PKG_CONFIG=no-pkg-config CC=no-cc
+  [[ ${stderr_lines[0]} == "railhead needs a C compiler (no-cc), pkg-config, which then finds blkid jansson "*" yaml-0.1; "* ]]
+  build LIBS="no-one jansson no-two"
+  [ "${stderr_lines[0]}" = "railhead needs no-one, no-two; install the packages that have them" ]
+  # A tree that has no tests, as a package build.
+  mkdir "$BATS_TEST_TMPDIR/tree"
+  cp -r Makefile VERSION src "$BATS_TEST_TMPDIR/tree"
+  run --separate-stderr -2 make -s -C "$BATS_TEST_TMPDIR/tree" LIBS=no-one
+  [[ ${stderr_lines[0]} == "railhead needs no-one; "* ]]
 }

@@ -5,7 +5,6 @@
 
 bats_require_minimum_version 1.5.0
 load lib/fakenode
-load lib/fakebench
 
 setup() {
   root=$BATS_TEST_TMPDIR/root
