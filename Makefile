@@ -56,10 +56,15 @@ pkg = $(shell $(PKG_CONFIG) $(1) $(2))
 CPPFLAGS += -D_GNU_SOURCE -DRAILHEAD_VERSION='"$(VERSION)"' -Isrc
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
 	-Wwrite-strings -Wvla -Wformat=2 -Wno-format-nonliteral -Wundef $(if $(DEV),-Werror)
-HARDEN := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
+# Held by tests/lint/hardening. Level 3 of FORTIFY needs gcc 12 or clang, and glibc 2.34; where one is
+# older, glibc warns, and takes 2.
+FORTIFY := $(if $(shell echo '\#include <stdlib.h>' | $(CC) -O -D_FORTIFY_SOURCE=3 -Werror -xc -E - 2>&1 >/dev/null),2,3)
+HARDEN_x86_64 := -fcf-protection
+HARDEN := -fPIE -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(FORTIFY) \
+	$(HARDEN_$(ARCH))
 CFLAGS ?= -O2 -g
 REL_CFLAGS := -std=gnu11 $(WARN) $(CFLAGS) $(HARDEN)
-REL_LDFLAGS := $(LDFLAGS) -pie -Wl,-z,relro,-z,now -Wl,--as-needed
+REL_LDFLAGS := $(LDFLAGS) -pie -Wl,-z,relro,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--as-needed
 TEST_CFLAGS := -std=gnu11 $(WARN) -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 TEST_LDFLAGS := -fsanitize=address,undefined
@@ -421,11 +426,12 @@ $(BUILD)/fuzz/fuzz_%: $(BUILD)/fuzz/tests/fuzz/fuzz_%.o $(call obj,fuzz,$(FUZZ_L
 	$(call say,LINK,$@)
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(call pkg,--libs,$(LIBS)) -lm
 
-lint: $(BUILD)/railhead ## rooms, warnings, shell and Python scripts, privileges of tests, formatting, man pages, words, what follows from tables
+lint: all ## rooms, warnings, shell and Python scripts, privileges of tests, formatting, man pages, words, what follows from tables
 	$(Q)tests/lint/rooms
 	$(Q)tests/lint/shell
 	$(Q)tests/lint/python
 	$(Q)tests/lint/privileges
+	$(Q)tests/lint/hardening $(BUILD)/railhead $(BUILD)/railhead-bench
 	$(Q)tests/lint/format
 	$(Q)tests/lint/man
 	$(Q)tests/lint/words
