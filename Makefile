@@ -222,14 +222,12 @@ define need
 endef
 
 $(BUILD)/deps-ok: Makefile
-	$(Q)mkdir -p $(BUILD)
 	$(call need,build,$(sort $(LIBS) $(BENCH_LIBS) $(HEADER_LIBS)))
-	$(Q)touch $@
+	$(Q)mkdir -p $(BUILD) && touch $@
 
 $(BUILD)/fuse-ok: Makefile
-	$(Q)mkdir -p $(BUILD)
 	$(call need,sim,$(SIM_LIBS))
-	$(Q)touch $@
+	$(Q)mkdir -p $(BUILD) && touch $@
 
 -include $(patsubst %.o,%.d,$(call obj,release,src/main.c $(ROOM_SRC) $(BENCH_SRC)) \
 	$(call obj,$(UNIT),$(ROOM_SRC) $(BENCH_SRC) $(UNIT_SRC)) \

@@ -25,6 +25,9 @@ manuals=("$top"/packaging/man/*.[58])
 # What each exits with; of a command that comes more than once, each time.
 declare -gA runs=(
   ["make demo-sim"]=0
+  ["build/railhead survey"]=0
+  ["build/railhead draft"]=0
+  ["build/railhead plan --profile profiles/soft-roce-lab.yaml"]=5 # nothing of it is set here
   ["railhead status"]=7 # no verdict yet
   ["railhead verify"]=5 # nothing was applied
   ["railhead why net.core.rmem_max"]=0
@@ -84,6 +87,8 @@ declare -gA runs=(
 
 # What is not run: a file that does the same, and the text in it.
 declare -gA elsewhere=(
+  # it makes the program that runs here
+  ["make"]="Makefile:all: "
   # it boots a guest several times, and makes its image before
   ["make demo"]="Makefile:tests/vm/demo"
   # this test is a part of it
@@ -99,8 +104,8 @@ declare -gA elsewhere=(
   ["railhead import /etc/sysctl.d tuned.conf"]="tests/import.bats:import sysctl.d modprobe.d"
   ["build/railhead kargs --format=line --profile profiles/my-sku.yaml"]="tests/long/images:kargs --format=line --profile vm-bench"
   # they install packages
-  ["tests/lib/deps.sh build"]=".ci/run:tests/lib/deps.sh --upgrade build"
-  ["sudo tests/lib/deps.sh build"]=".ci/run:tests/lib/deps.sh --upgrade build"
+  ["tests/lib/deps.sh build"]="tests/deps.bats:\"\$deps\" build"
+  ["sudo tests/lib/deps.sh build"]="tests/deps.bats:\"\$deps\" build"
   # these tests are a part of it, or it is a part of them
   ["make check-fast"]="Makefile:check-fast: check-unit"
   ["make lint"]=".ci/run:lint"
@@ -310,6 +315,7 @@ counts() { # COMMAND...
         done
         ;;
       make)
+        [ -n "$verb" ] || continue
         grep -qE "^$verb:" "$top/Makefile" || { echo "there is no target $verb"; return 1; }
         ;;
       tests/* | packaging/* | profiles/* | src/* | docs/*)
