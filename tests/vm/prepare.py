@@ -200,10 +200,10 @@ def basics():
     return qemu_dir, full_disk(), accel
 
 
-def everything(directory):
+def main_guest(directory, with_payload=True):
     """Build what is missing; returns a guest that is ready to start."""
     qemu_dir, disk, accel = basics()
-    return Guest(qemu_dir, accel, disk, directory, payload=payload(disk))
+    return Guest(qemu_dir, accel, disk, directory, payload=payload(disk) if with_payload else None)
 
 
 def _layouts(*names):
@@ -317,7 +317,7 @@ def guest(name, directory):
     """The guest that cases are declared for (harness.py)."""
     if name in CUTS:
         return cut_guest(name, directory)
-    return everything(directory) if name in (MAIN, DEVICES) else layout(name, directory)
+    return main_guest(directory) if name in (MAIN, DEVICES) else layout(name, directory)
 
 
 def qemu_version(qemu_dir):

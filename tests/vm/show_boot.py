@@ -107,7 +107,7 @@ def run(everything):
     begin = time.monotonic()
     directory = os.path.join(prepare.logs(), "demo")
     shutil.rmtree(directory, ignore_errors=True)
-    guest = prepare.everything(directory)
+    guest = prepare.main_guest(directory, with_payload=False)
     prepared = time.monotonic() - begin
     with guest:
         show = Show(guest, everything)
