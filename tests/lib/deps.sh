@@ -28,7 +28,7 @@ test_packages="$unit_libraries $deb_packages $rpm_packages $sim_packages rpmlint
   grub-common grub-emu e2fsprogs dosfstools mtools xfsprogs
   fdisk python3-jsonschema python3-yaml clang-format lintian zsh fish man-db tmux less"
 arm64_packages="gcc-aarch64-linux-gnu qemu-user"
-bench_packages="strace jq mbw rt-tests fio"
+bench_packages="strace jq procps kmod systemd mbw rt-tests fio"
 fuzz_packages="clang libclang-rt-dev"
 pictures_packages="chromium fonts-dejavu-core"
 vm_packages="$deb_packages mmdebstrap binutils python3 fdisk e2fsprogs grub-common
