@@ -58,7 +58,7 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointe
 	-Wwrite-strings -Wvla -Wformat=2 -Wno-format-nonliteral -Wundef $(if $(DEV),-Werror)
 # Held by tests/lint/hardening. Level 3 of FORTIFY needs gcc 12 or clang, and glibc 2.34; where one is
 # older, glibc warns, and takes 2.
-FORTIFY := $(if $(shell echo '\#include <stdlib.h>' | $(CC) -O -D_FORTIFY_SOURCE=3 -Werror -xc -E - 2>&1 >/dev/null),2,3)
+FORTIFY := $(if $(shell $(CC) -O -D_FORTIFY_SOURCE=3 -include stdlib.h -xc -E /dev/null 2>&1 >/dev/null || :),2,3)
 HARDEN_x86_64 := -fcf-protection
 HARDEN := -fPIE -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(FORTIFY) \
 	$(HARDEN_$(ARCH))
