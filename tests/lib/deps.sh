@@ -138,7 +138,7 @@ command -v dpkg-query >/dev/null || {
 missing=$(missing_of "$wanted")
 [ -n "$missing" ] || exit 0
 missing=$(echo "$missing" | tr '\n' ' ')
-[ "${RAILHEAD_DEPS:-}" != check ] && [ "$(id -u)" -eq 0 ] || give_up
+if [ "${RAILHEAD_DEPS:-}" = check ] || [ "$(id -u)" -ne 0 ]; then give_up; fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 begin=$(date +%s)
