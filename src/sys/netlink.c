@@ -25,6 +25,15 @@ static void close_mnl(struct mnl_socket **s)
 		mnl_socket_close(*s);
 }
 
+size_t netlink_size(const void *data, size_t len)
+{
+	const struct nlmsghdr *msg = data;
+
+	return len >= sizeof(*msg) && msg->nlmsg_len >= sizeof(*msg) && msg->nlmsg_len <= len
+		       ? msg->nlmsg_len
+		       : 0;
+}
+
 /* NLMSGERR_ATTR_MSG, behind the error and the repeated part of the request. */
 static const char *kernel_words(const struct nlmsghdr *msg, size_t len)
 {
@@ -51,17 +60,17 @@ static const char *kernel_words(const struct nlmsghdr *msg, size_t len)
 int netlink_error(const struct nlmsghdr *msg, size_t len, struct err *err)
 {
 	const struct nlmsgerr *e = mnl_nlmsg_get_payload(msg);
+	size_t size = netlink_size(msg, len);
 	const char *words;
 
-	if (len < MNL_NLMSG_HDRLEN + sizeof(*e) || msg->nlmsg_len > len ||
-	    msg->nlmsg_len < MNL_NLMSG_HDRLEN + sizeof(*e))
+	if (size < MNL_NLMSG_HDRLEN + sizeof(*e))
 		return err_set(err, -EBADMSG, "the kernel's answer by netlink is cut off");
 	if (e->error == 0)
 		return 0;
 	/* Every errno of the kernel is in this range, but a message may contain other numbers. */
 	if (e->error > 0 || e->error < -4095)
 		return err_set(err, -EBADMSG, "the kernel's answer by netlink is not an errno");
-	words = kernel_words(msg, msg->nlmsg_len);
+	words = kernel_words(msg, size);
 	if (words)
 		return err_set(err, e->error, "%s; the kernel says: %s", strerror(-e->error),
 			       words);
@@ -70,13 +79,12 @@ int netlink_error(const struct nlmsghdr *msg, size_t len, struct err *err)
 
 const void *netlink_attrs(const void *data, size_t len, size_t extra, size_t *ret_size)
 {
-	const struct nlmsghdr *msg = data;
-	size_t at = MNL_NLMSG_HDRLEN + MNL_ALIGN(extra);
+	size_t size = netlink_size(data, len), at = MNL_NLMSG_HDRLEN + MNL_ALIGN(extra);
 
 	*ret_size = 0;
-	if (len < at || msg->nlmsg_len > len || msg->nlmsg_len < at)
+	if (size < at)
 		return data;
-	*ret_size = msg->nlmsg_len - at;
+	*ret_size = size - at;
 	return (const char *)data + at;
 }
 
@@ -155,7 +163,7 @@ int netlink_talk(int protocol, struct nlmsghdr *msg, struct netlink_answer *ret,
 		if (r < 0)
 			return r;
 		head = (const void *)got.data;
-		if (!mnl_nlmsg_ok(head, (int)got.len))
+		if (!netlink_size(head, got.len))
 			return err_set(err, -EBADMSG, "the kernel's answer by netlink is cut off");
 		if (head->nlmsg_seq != msg->nlmsg_seq) /* an event for all sockets */
 			continue;

@@ -29,6 +29,13 @@ void netlink_answer_free(struct netlink_answer *a);
 int netlink_talk(int protocol, struct nlmsghdr *msg, struct netlink_answer *ret, struct err *err);
 
 /*
+ * The length of the message at data, with its header, where len bytes were received; 0: no whole
+ * message is there. (mnl_nlmsg_ok() of libmnl 1.0.4 takes a length from 0x80000000 on for a
+ * negative number, which fits anywhere.)
+ */
+size_t netlink_size(const void *data, size_t len);
+
+/*
  * The result in an NLMSG_ERROR message: 0 for an acknowledgement, else the negative errno with
  * "File exists; the kernel says: ...". -EBADMSG if the message is truncated.
  */

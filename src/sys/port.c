@@ -150,15 +150,17 @@ static int bad_answer(struct ports *ports, struct err *err)
 
 int ports_parse(const void *data, size_t len, struct ports *ret, struct err *err)
 {
-	const struct nlmsghdr *msg = data;
 	struct port *port = NULL;
 	enum eth_group group = ETH_GROUPS;
-	int left = (int)len;
+	size_t size;
 
 	memset(ret, 0, sizeof(*ret));
-	for (; mnl_nlmsg_ok(msg, left); msg = mnl_nlmsg_next(msg, &left)) {
-		size_t size = msg->nlmsg_len;
+	for (size_t at = 0; at < len; at += MNL_ALIGN(size)) {
+		const struct nlmsghdr *msg = (const void *)((const char *)data + at);
 
+		size = netlink_size(msg, len - at);
+		if (!size)
+			return bad_answer(ret, err);
 		if (msg->nlmsg_type == RTM_NEWLINK) {
 			struct port link = {0};
 
@@ -180,7 +182,7 @@ int ports_parse(const void *data, size_t len, struct ports *ret, struct err *err
 			group++;
 		}
 	}
-	return left ? bad_answer(ret, err) : 0;
+	return 0;
 }
 
 /* --- the question ------------------------------------------------------------------------- */

@@ -92,6 +92,10 @@ static void test_bad_answers(void **state)
 	assert_int_equal(ports.n, 1);
 	ports_free(&ports);
 	assert_int_equal(ports_parse(buf, msg->nlmsg_len + 5, &ports, &err), -EBADMSG);
+	msg->nlmsg_len = 0x80000010; /* negative as an int */
+	assert_int_equal(ports_parse(buf, 64, &ports, &err), -EBADMSG);
+	msg->nlmsg_len = UINT32_MAX;
+	assert_int_equal(ports_parse(buf, 64, &ports, &err), -EBADMSG);
 	assert_int_equal(ports_parse(buf, 0, &ports, &err), 0);
 	assert_int_equal(ports.n, 0);
 }
