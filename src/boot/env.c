@@ -293,6 +293,16 @@ static int get_refused(const char *buf, struct boot_env *env, struct err *err)
 	return 0;
 }
 
+/* Rejects what would be no entry of the list of refused arguments. */
+static int get_hash(const char *buf, char *ret, struct err *err)
+{
+	int r = get_words(buf, ENV_F_HASH, ret, err);
+
+	if (r == 0 && *ret && strspn(ret, "0123456789abcdef") != KARGS_HASH_LEN)
+		return bad(err, ENV_F_HASH, "is no hash");
+	return r;
+}
+
 /* Reads the boot id without the sum behind it. */
 static int get_boot(const char *buf, struct boot_env *env, struct err *err)
 {
@@ -322,7 +332,7 @@ static int parse_state(const char *buf, struct boot_env *env, struct err *err)
 	env->state.look = result == 'l'	  ? ENV_LOOK_BACK
 			  : result == 's' ? ENV_LOOK_SECOND
 					  : ENV_LOOK_NONE;
-	r = get_words(buf, ENV_F_HASH, env->state.hash, err);
+	r = get_hash(buf, env->state.hash, err);
 	if (r == 0)
 		r = get_words(buf, ENV_F_KERNEL, env->state.kernel, err);
 	if (r == 0)
@@ -366,7 +376,8 @@ static void parse_counters(const char *buf, struct boot_env *env)
 
 /*
  * GRUB passes any text of a slot that boots to the kernel, and the text is compared with the
- * kernel's line: such a slot is read unchanged, except for characters that GRUB interprets.
+ * kernel's line: such a slot is read unchanged, except for characters that GRUB interprets. The
+ * slot of a trial that GRUB has taken is such a slot, too.
  */
 static void parse_slot(const char *buf, char slot, struct boot_env *env)
 {
@@ -375,7 +386,7 @@ static void parse_slot(const char *buf, char slot, struct boot_env *env)
 
 	if (get_words(buf, f, text, NULL) == 0)
 		return;
-	if (env->good != slot && env->try_ != slot)
+	if (env->good != slot && env->try_ != slot && env->try_ != ENV_TAKEN)
 		*text = '\0';
 	for (char *p = text; *p; p++)
 		if ((unsigned char)*p < ' ' || strchr("\"'\\$", *p))
