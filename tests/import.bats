@@ -147,3 +147,35 @@ name_of() { tr / _ <<<"$1"; }
   ! grep -q '^hugepages' "$out"
   ! grep -q $'\e' "$out"
 }
+
+@test "import: white space that modprobe does not know is a part of a word" {
+  mkdir "$BATS_TEST_TMPDIR/modprobe.d"
+  printf '\voptions x a=b\n \f\nblacklist y\f\n\tblacklist z \r\n' >"$BATS_TEST_TMPDIR/modprobe.d/x.conf"
+  import "$BATS_TEST_TMPDIR/modprobe.d"
+  run -0 "$railhead" check "$out"
+  grep -q 'x.conf:1: ?options x a=b: not a command of modprobe.d(5)$' "$out"
+  grep -q 'x.conf:2: ?: not a command of modprobe.d(5)$' "$out"
+  grep -q 'x.conf:3: blacklist y?: not plain ASCII$' "$out"
+  grep -q '^    - z   # .*x.conf:4$' "$out"
+}
+
+@test "import: what multiplies a small file without end is an error that names the line" {
+  local dir=$BATS_TEST_TMPDIR/t i place
+  mkdir -p "$dir"/{doubling,includes,words}/ "$dir/modprobe.d"
+  {
+    echo '[variables]'
+    echo 'v0=lol'
+    for i in {1..40}; do echo "v$i=\${v$((i - 1))}\${v$((i - 1))}"; done
+    printf '[sysctl]\nvm.swappiness=${v40}\n'
+  } >"$dir/doubling/tuned.conf"
+  { echo '[variables]'; for i in {1..20000}; do echo 'include=v.conf'; done; } >"$dir/includes/tuned.conf"
+  for i in {1..20000}; do echo "x$i=1"; done >"$dir/includes/v.conf"
+  { echo '[main]'; printf 'include='; printf 'a %.0s' {1..20000}; } >"$dir/words/tuned.conf"
+  { printf 'options %0100000d' 0; printf ' a=1%.0s' {1..20000}; } >"$dir/modprobe.d/x.conf"
+  for place in doubling/tuned.conf:23 includes/tuned.conf:[0-9]+ words/tuned.conf:2 modprobe.d/x.conf:1; do
+    run -2 --separate-stderr prlimit --as=300000000 "$railhead" import "$dir/${place%:*}"
+    [ -z "$output" ]
+    echo "$stderr"
+    [[ $stderr =~ /$place:\ the\ settings\ up\ to\ this\ line,.*\ take\ more\ than\ 8\ MiB\;\ import\ fewer\ files ]]
+  done
+}

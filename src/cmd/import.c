@@ -302,6 +302,10 @@ static int run(struct invocation *inv)
 		good &= take_arg(&im, inv->args[i]);
 	if (!inv->nargs)
 		good = take_tree(&im);
+	if (im.excess) {
+		complain("import: %s", im.excess);
+		good = false;
+	}
 	/* after a failure nothing is printed, because a partial profile would look complete */
 	code = good ? print(&im, inv->nargs ? EXIT_USAGE : EXIT_NO_MATCH) : EXIT_USAGE;
 	import_free(&im);

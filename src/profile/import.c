@@ -57,6 +57,26 @@ static bool is_of_slot(const struct imported *one, const struct slot *slot)
 	       same(one->key, slot->key);
 }
 
+bool import_hold(struct import *im, const char *file, unsigned int line, size_t bytes)
+{
+	if (im->excess)
+		return false;
+	im->held += bytes;
+	if (im->held <= IMPORT_MAX)
+		return true;
+	im->excess = xasprintf("%s:%u: the settings up to this line, with the values of their "
+			       "variables, take more than %d MiB; import fewer files at once, or "
+			       "write values instead of variables",
+			       file, line, IMPORT_MAX >> 20);
+	return false;
+}
+
+static bool hold(struct import *im, const struct origin *from, const char *text)
+{
+	return import_hold(im, from->file, from->line,
+			   IMPORT_ITEM + strlen(from->said) + strlen(text));
+}
+
 void import_withdraw(struct imported *one, const char *why)
 {
 	free(one->note);
@@ -74,22 +94,30 @@ static bool is_ascii(const char *text)
 	return true;
 }
 
+/* A later line sets the same. */
+static void override(struct imported *one, const struct origin *from)
+{
+	cleanup_free char *why =
+		xasprintf(streq(one->section, "kernel_args") && one->is_item
+				  ? "%s:%u sets this argument again; write one argument with all "
+				    "values"
+				  : "%s:%u overrides this line",
+			  from->file, from->line);
+
+	import_withdraw(one, why);
+}
+
 void import_keep(struct import *im, const struct origin *from, const struct slot *slot,
 		 const char *value)
 {
-	struct imported one = start(im, from);
+	struct imported one;
 
-	for (size_t i = 0; i < im->list.n; i++) {
-		cleanup_free char *why =
-			xasprintf(streq(slot->section, "kernel_args") && slot->is_item
-					  ? "%s:%u sets this argument again; write one argument "
-					    "with all values"
-					  : "%s:%u overrides this line",
-				  from->file, from->line);
-
+	if (!hold(im, from, value))
+		return;
+	one = start(im, from);
+	for (size_t i = 0; i < im->list.n; i++)
 		if (is_of_slot(&im->list.v[i], slot))
-			import_withdraw(&im->list.v[i], why);
-	}
+			override(&im->list.v[i], from);
 	one.section = slot->section;
 	one.group = slot->group;
 	one.map = copy_of(slot->map);
@@ -105,21 +133,27 @@ void import_keep(struct import *im, const struct origin *from, const struct slot
 
 void import_refuse(struct import *im, const struct origin *from, const char *fmt, ...)
 {
-	struct imported one = start(im, from);
+	struct imported one;
 	cleanup_str struct str why = {0};
 	va_list ap;
 
 	va_start(ap, fmt);
 	str_vaddf(&why, fmt, ap);
 	va_end(ap);
+	if (!hold(im, from, str_get(&why)))
+		return;
+	one = start(im, from);
 	one.note = one_line(str_get(&why));
 	vec_push(&im->list, one);
 }
 
 void import_refuse_pages(struct import *im, const struct origin *from, bool is_sysctl)
 {
-	struct imported one = start(im, from);
+	struct imported one;
 
+	if (!hold(im, from, ""))
+		return;
+	one = start(im, from);
 	one.pages_line = is_sysctl ? IMPORT_PAGES_SYSCTL : im->command_line;
 	vec_push(&im->list, one);
 }
@@ -139,6 +173,7 @@ void import_free(struct import *im)
 	}
 	vec_free(&im->list);
 	strv_free(&im->files);
+	free(take_ptr(im->excess));
 }
 
 /* --- files --------------------------------------------------------------------------------- */
@@ -155,8 +190,11 @@ int import_read(const struct import *im, const char *path, bool below, char **re
 
 char *import_trim(char *text)
 {
-	text += strspn(text, " \t\r");
-	str_chomp(text);
+	size_t len;
+
+	text += strspn(text, IMPORT_BLANKS);
+	for (len = strlen(text); len && strchr(IMPORT_BLANKS, text[len - 1]);)
+		text[--len] = '\0';
 	return text;
 }
 

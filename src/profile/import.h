@@ -37,6 +37,8 @@ struct import {
 	struct strv files;	   /* paths of the files that were read */
 	const char *assigned;	   /* the shell variable whose line is being read; or NULL */
 	unsigned int command_line; /* number of the kernel command line that is being read */
+	size_t held;		   /* bytes: see import_hold() */
+	char *excess; /* why the files were not read to their end: place and remedy; or NULL */
 	VEC(struct imported) list;
 };
 
@@ -72,6 +74,14 @@ void import_explain_pages(struct import *im);
 /* Withdraws a setting that import_keep() added. */
 void import_withdraw(struct imported *one, const char *why);
 
+/*
+ * Counts what the files grow to: lines, settings, values of variables. False above IMPORT_MAX: then
+ * im->excess names this line, and no further line is read. An include and a variable can multiply
+ * a file of 1 KB without end.
+ */
+enum { IMPORT_MAX = 8 << 20, IMPORT_ITEM = 1 << 10 /* a setting, without its texts */ };
+bool import_hold(struct import *im, const char *file, unsigned int line, size_t bytes);
+
 enum import_kind {
 	IMPORT_UNKNOWN,
 	IMPORT_SYSCTL,
@@ -100,7 +110,12 @@ void import_sysctl(struct import *im, const struct origin *from, const char *key
 		   bool may_lack, const char *note);
 void import_argument(struct import *im, const struct origin *from, const char *word);
 void import_arguments(struct import *im, const struct origin *from, const char *words);
-/* The next word of *rest; double quotes keep blanks together. NULL: no word is left. */
+/* The characters between words and around lines, in all formats. */
+#define IMPORT_BLANKS " \t\r\n"
+/*
+ * The next word of *rest; double quotes keep blanks together. NULL: no word is left, as never in a
+ * text that is not empty after import_trim().
+ */
 char *import_word(char **rest);
 /* Directories of tuned profiles below the root; NULL-terminated. */
 extern const char *const tuned_dirs[];
@@ -110,7 +125,7 @@ void import_tuned(struct import *im, const char *path, bool below, const char *t
 /* Writes the profile with that name, and sets the line of each setting. */
 void import_write(struct import *im, const char *name, struct str *out);
 
-/* Removes blanks at both ends, in place. */
+/* Removes IMPORT_BLANKS at both ends, in place. */
 char *import_trim(char *text);
 /*
  * The logical line at *next, which then points to the line after it; NULL at the end. The caller

@@ -47,7 +47,7 @@ static void options_line(struct import *im, const struct origin *from, char *res
 	char *module = import_word(&rest), *word;
 	bool any = false;
 
-	while (module && (word = import_word(&rest))) {
+	while (module && !im->excess && (word = import_word(&rest))) {
 		cleanup_free char *said = xasprintf("options %s %s", module, word);
 		struct origin one = {from->file, from->line, said};
 
@@ -216,12 +216,13 @@ void import_text(struct import *im, const char *path, bool below, const char *te
 		return;
 	}
 	strv_add(&im->files, path);
-	while ((line = import_line(&text, &number, &lines, formats[kind].joined))) {
+	while (!im->excess && (line = import_line(&text, &number, &lines, formats[kind].joined))) {
 		char *rest = import_trim(line);
 		cleanup_free char *said = xstrdup(rest);
 		const struct origin from = {path, number, said};
 
-		if (*rest && !strchr(formats[kind].comments, *rest))
+		if (import_hold(im, path, number, strlen(line)) && *rest &&
+		    !strchr(formats[kind].comments, *rest))
 			formats[kind].read(im, &from, rest);
 		free(line);
 	}

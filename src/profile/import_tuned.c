@@ -52,11 +52,14 @@ static void cut_comment(char *text)
 }
 
 /* Appends an indented line, which continues the value before it. */
-static void join(struct option *o, const char *text)
+static void join(struct tuned *t, struct option *o, const char *text)
 {
-	char *value = xasprintf("%s%s%s", o->value, *o->value ? " " : "", text);
-	char *said = xasprintf("%s %s", o->said, text);
+	char *value, *said;
 
+	if (!import_hold(t->im, t->path, o->line, strlen(o->said)))
+		return;
+	value = xasprintf("%s%s%s", o->value, *o->value ? " " : "", text);
+	said = xasprintf("%s %s", o->said, text);
 	free(o->value);
 	free(o->said);
 	o->value = value;
@@ -65,9 +68,13 @@ static void join(struct option *o, const char *text)
 
 static void add_option(struct tuned *t, const char *section, char *text, unsigned int line)
 {
-	struct option o = {.section = xstrdup(section), .said = xstrdup(text), .line = line};
+	struct option o = {.line = line};
 	char *value = strchr(text, '=');
 
+	if (!import_hold(t->im, t->path, line, IMPORT_ITEM + strlen(section)))
+		return;
+	o.section = xstrdup(section);
+	o.said = xstrdup(text);
 	if (value)
 		*value++ = '\0';
 	o.key = xstrdup(import_trim(text));
@@ -82,10 +89,11 @@ static void parse(struct tuned *t, const char *text, const char *section)
 	bool open = false; /* whether the line before was an option */
 	char *line;
 
-	while ((line = import_line(&text, &number, &lines, false))) {
+	while (!t->im->excess && (line = import_line(&text, &number, &lines, false))) {
 		bool indented = isblank((unsigned char)*line);
 		char *rest;
 
+		import_hold(t->im, t->path, number, strlen(line));
 		cut_comment(line);
 		rest = import_trim(line);
 		if (*rest == '[' && strchr(rest, ']') && !indented) {
@@ -94,7 +102,7 @@ static void parse(struct tuned *t, const char *text, const char *section)
 			open = false;
 		} else if (*rest && !strchr("#;", *rest)) {
 			if (indented && open)
-				join(&t->options.v[t->options.n - 1], rest);
+				join(t, &t->options.v[t->options.n - 1], rest);
 			else
 				add_option(t, now, rest, number);
 			open = true;
@@ -137,18 +145,19 @@ static const char *variable(const struct tuned *t, const char *name)
 }
 
 /* The text with variables replaced by their values; unknown variables and functions remain. */
-static char *expand(const struct tuned *t, const char *text)
+static char *expand(const struct tuned *t, const struct origin *from, const char *text)
 {
 	struct str out = {0};
 
 	while (*text) {
-		size_t len = str_starts(text, "${") ? strcspn(text, "}") : 0;
-		cleanup_free char *name = len > 2 ? xstrndup(text + 2, len - 2) : NULL;
-		const char *value = name && !strchr(name, ':') ? variable(t, name) : NULL;
+		size_t len = str_starts(text, "${") ? strcspn(text + 2, "}:$") : 0;
+		cleanup_free char *name =
+			len && text[2 + len] == '}' ? xstrndup(text + 2, len) : NULL;
+		const char *value = name ? variable(t, name) : NULL;
 
-		if (value) {
+		if (value && import_hold(t->im, from->file, from->line, strlen(value))) {
 			str_add(&out, value);
-			text += len + (text[len] == '}');
+			text += len + strlen("${}");
 		} else {
 			str_addn(&out, text++, 1);
 		}
@@ -156,10 +165,10 @@ static char *expand(const struct tuned *t, const char *text)
 	return str_take(&out) ?: xstrdup("");
 }
 
-static bool define(struct tuned *t, const char *name, const char *text)
+static bool define(struct tuned *t, const struct origin *from, const char *name, const char *text)
 {
 	cleanup_free char *own = xasprintf("${%s}", name);
-	cleanup_free char *value = expand(t, text);
+	cleanup_free char *value = expand(t, from, text);
 	struct variable v;
 
 	/* reject: it refers to its own unknown value, or tuned computes it */
@@ -172,7 +181,7 @@ static bool define(struct tuned *t, const char *name, const char *text)
 
 static void variable_line(struct tuned *t, const struct origin *from, const struct option *o)
 {
-	if (define(t, o->key, o->value))
+	if (define(t, from, o->key, o->value))
 		import_refuse(t->im, from, "a variable; the lines that use it have its value");
 	else
 		import_refuse(t->im, from, "a variable that only tuned can compute");
@@ -286,8 +295,8 @@ static void remove_args(struct tuned *t, const struct origin *from, const char *
 	cleanup_free char *why = xasprintf("%s:%u removes it", from->file, from->line);
 	char *rest = copy, *word;
 
-	while ((word = strsep(&rest, " \t")))
-		for (size_t i = 0; *word && i < t->im->list.n; i++)
+	while ((word = import_word(&rest)))
+		for (size_t i = 0; i < t->im->list.n; i++)
 			if (t->im->list.v[i].section && t->im->list.v[i].is_item &&
 			    streq(t->im->list.v[i].value, word))
 				import_withdraw(&t->im->list.v[i], why);
@@ -314,7 +323,7 @@ static void module(struct tuned *t, const struct origin *from, const char *name,
 	char *rest = copy, *word;
 	bool any = false;
 
-	while ((word = strsep(&rest, " ,\t"))) {
+	while ((word = strsep(&rest, "," IMPORT_BLANKS))) {
 		char *eq = strchr(word, '=');
 		struct slot slot = {
 			.section = "modules", .group = "options", .map = name, .key = word};
@@ -466,7 +475,7 @@ static void plugin_option(struct tuned *t, const struct origin *from, const stru
 {
 	const char *plugin = attribute(t, o->section, "type") ?: o->section;
 	cleanup_free char *off = section_off(t, o->section);
-	cleanup_free char *value = expand(t, o->value);
+	cleanup_free char *value = expand(t, from, o->value);
 
 	if (governs(t, from, o) || belongs_elsewhere(t, from, plugin))
 		return;
@@ -519,11 +528,12 @@ static bool include_profile(struct tuned *t, const char *name)
 
 static void include_profiles(struct tuned *t, const struct origin *from, const struct option *o)
 {
-	cleanup_free char *names = expand(t, o->value);
+	cleanup_free char *names = expand(t, from, o->value);
 	char *rest = names, *name;
 	cleanup_str struct str missing = {0};
 
-	while ((name = strsep(&rest, ",; \t"))) {
+	while ((name = strsep(&rest, ",;" IMPORT_BLANKS)) &&
+	       import_hold(t->im, from->file, from->line, IMPORT_ITEM)) {
 		bool may_lack = *name == '-';
 
 		if (*name && !include_profile(t, name + may_lack))
@@ -559,8 +569,9 @@ static void include_variables(struct tuned *t, const struct origin *from, const 
 	import_refuse(t->im, from,
 		      "a file of variables; the lines that use them have their values");
 	strv_add(&t->im->files, at);
+	other.path = at;
 	parse(&other, text, "variables");
-	for (size_t i = 0; i < other.options.n; i++) {
+	for (size_t i = 0; i < other.options.n && !t->im->excess; i++) {
 		const struct option *o = &other.options.v[i];
 		const struct origin there = {at, o->line, o->said};
 
@@ -594,7 +605,7 @@ static void variables_option(struct tuned *t, const struct origin *from, const s
  */
 static void each_option(struct tuned *t, const char *section)
 {
-	for (size_t i = 0; i < t->options.n; i++) {
+	for (size_t i = 0; i < t->options.n && !t->im->excess; i++) {
 		const struct option *o = &t->options.v[i];
 		const struct origin from = {t->path, o->line, o->said};
 		bool is_main = streq(o->section, "main"),

@@ -210,10 +210,10 @@ void import_argument(struct import *im, const struct origin *from, const char *w
 
 char *import_word(char **rest)
 {
-	char *word = *rest + strspn(*rest, " \t\n"), *p = word;
+	char *word = *rest + strspn(*rest, IMPORT_BLANKS), *p = word;
 	bool quoted = false;
 
-	for (; *p && (quoted || !isspace((unsigned char)*p)); p++)
+	for (; *p && (quoted || !strchr(IMPORT_BLANKS, *p)); p++)
 		quoted ^= *p == '"';
 	*rest = p + (*p != '\0');
 	*p = '\0';
@@ -226,7 +226,7 @@ void import_arguments(struct import *im, const struct origin *from, const char *
 	char *rest = copy, *word;
 	bool any = false;
 
-	while ((word = import_word(&rest))) {
+	while (!im->excess && (word = import_word(&rest))) {
 		struct origin one = {from->file, from->line, word};
 
 		import_argument(im, &one, word);
