@@ -305,7 +305,7 @@ build-tests-arm64: build/arm64/root
 check-arm64: build-tests-arm64 ## the unit tests for arm64, under qemu-user
 	$(Q)$(MAKE) --no-print-directory $(FOR_ARM64) check-unit
 
-# Each target over its corpus. The random search is `make fuzz`.
+# Each target over its corpus, and over inputs made of the corpus. The random search is `make fuzz`.
 $(BUILD)/test/fuzz_%: $(BUILD)/test/tests/fuzz/fuzz_%.o $(BUILD)/test/tests/fuzz/replay.o $(BUILD)/test/libtest.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS)) -lm
@@ -333,7 +333,7 @@ $(BUILD)/histories: $(call obj,release,$(HISTORIES_SRC)) $(BUILD)/release/libroo
 seeded-bugs: $(BUILD)/histories ## seed bugs into copies of railhead: each must break an invariant of its trials
 	$(Q)tests/lib/sandbox tests/seeded/run
 
-check-fuzz: ahead $(FUZZ_REPLAY) ## fuzz targets over their corpora
+check-fuzz: ahead $(FUZZ_REPLAY) ## fuzz targets over their corpora, and inputs made of them
 	$(Q)tests/lib/run-fuzz replay $(FUZZ_REPLAY)
 
 check-bats: ahead all $(BUILD)/histories $(BUILD)/test/grub_reader $(BUILD)/simnode $(GPU_STANDINS) ## the programs, from outside

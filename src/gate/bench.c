@@ -132,6 +132,17 @@ static void finish_said(struct child *c, const char *what)
 		finish(c, CHANGE_FAILED, "%s (no output)", what);
 }
 
+/* Something is left of the reason when it is cleaned. */
+static bool is_said(const char *reason)
+{
+	char clean[sizeof(((struct bench_job *)0)->reason)];
+
+	if (!reason)
+		return false;
+	clean_text(clean, sizeof(clean), reason);
+	return *clean;
+}
+
 /* The state that the line reports; CHANGE_FAILED for a line that bench.h does not list. */
 static enum change_state state_of(const json_t *line)
 {
@@ -151,7 +162,7 @@ static enum change_state state_of(const json_t *line)
 	if (streq(result, "measured") && json_is_number(json_object_get(line, "value")))
 		return CHANGE_SAME;
 	for (size_t i = 0; i < array_len(declined); i++)
-		if (streq(result, declined[i].result) && reason && *reason)
+		if (streq(result, declined[i].result) && is_said(reason))
 			return declined[i].state;
 	return CHANGE_FAILED;
 }

@@ -211,7 +211,7 @@ static char *why_invalid(const json_t *line, bool slow)
 		return xasprintf("other tasks ran on its CPU %.0f times", switches);
 	if (slow && json_array_size(users))
 		return xasprintf("another process uses the GPU (%s)",
-				 json_string_value(json_array_get(users, 0)));
+				 json_string_value(json_array_get(users, 0)) ?: "?");
 	return NULL;
 }
 

@@ -78,7 +78,7 @@ static double median_slope(const struct trend_point *p, size_t n)
 bool trend_find(const struct trend_point *points, size_t n, bool more_is_worse, struct trend *ret)
 {
 	size_t used = n < TREND_WINDOW ? n : TREND_WINDOW;
-	const struct trend_point *p = points + (n - used);
+	const struct trend_point *p = n > used ? points + (n - used) : points;
 	struct pairs pairs = {0};
 	double worse, z;
 

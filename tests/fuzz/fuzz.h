@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,4 +32,25 @@ static inline char *fuzz_dir(void)
 	must(asprintf(&path, "%s/railhead-fuzz-XXXXXX", tmp ? tmp : "/tmp") > 0);
 	must(mkdtemp(path));
 	return path;
+}
+
+/* The file below the directory; makes the directories of its path. */
+static inline void fuzz_put(const char *dir, const char *file, const void *data, size_t len)
+{
+	char *path = NULL;
+	FILE *f;
+
+	must(asprintf(&path, "%s/%s", dir, file) > 0);
+	for (char *p = path + strlen(dir) + 1; (p = strchr(p, '/')); *p++ = '/') {
+		*p = '\0';
+		mkdir(path, 0755);
+	}
+	f = fopen(path, "w");
+	must(f && fwrite(data, 1, len, f) == len && fclose(f) == 0);
+	free(path);
+}
+
+static inline void fuzz_put_text(const char *dir, const char *file, const char *text)
+{
+	fuzz_put(dir, file, text, strlen(text));
 }

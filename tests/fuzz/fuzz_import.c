@@ -7,8 +7,6 @@
  */
 #include "fuzz.h"
 
-#include <sys/stat.h>
-
 #include "base/mem.h"
 #include "base/str.h"
 #include "profile/diag.h"
@@ -18,27 +16,15 @@
 /* Twice the text and a comment: a line quotes the value, and names its origin. */
 #define PROFILE_MAX ((size_t)IMPORT_MAX * 8)
 
-static void put(const char *dir, const char *name, const char *text)
-{
-	cleanup_free char *path = xasprintf("%s/%s", dir, name);
-	cleanup_fclose FILE *f = fopen(path, "w");
-
-	must(f && fputs(text, f) >= 0);
-}
-
 static void make_root(struct root *root)
 {
-	static const char *const dirs[] = {"etc", "etc/tuned", "etc/tuned/base", "etc/tuned/x"};
 	cleanup_free char *dir = fuzz_dir();
 
-	for (size_t i = 0; i < array_len(dirs); i++) {
-		cleanup_free char *path = xasprintf("%s/%s", dir, dirs[i]);
-
-		must(mkdir(path, 0755) == 0);
-	}
-	put(dir, "etc/tuned/base/tuned.conf",
-	    "[main]\ninclude=x base\n[variables]\nv=1\n[sysctl]\nvm.swappiness=${v}\n");
-	put(dir, "etc/tuned/base-variables.conf", "isolated_cores=1-3\nv=${isolated_cores}${v}\n");
+	fuzz_put_text(dir, "etc/tuned/base/tuned.conf",
+		      "[main]\ninclude=x base\n[variables]\nv=1\n"
+		      "[sysctl]\nvm.swappiness=${v}\n");
+	fuzz_put_text(dir, "etc/tuned/base-variables.conf",
+		      "isolated_cores=1-3\nv=${isolated_cores}${v}\n");
 	must(root_init(root, dir, NULL) == 0);
 }
 

@@ -5,10 +5,6 @@
  */
 #include "fuzz.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/writers.h"
@@ -28,26 +24,6 @@ static const char *const files[] = {
 	"etc/tuned/x/tuned.conf",
 	"etc/rc.local",
 };
-
-static char *path_of(const char *dir, const char *file)
-{
-	char *path = xasprintf("%s/%s", dir, file);
-
-	for (char *p = path + strlen(dir) + 1; (p = strchr(p, '/')); p++) {
-		*p = '\0';
-		mkdir(path, 0755);
-		*p = '/';
-	}
-	return path;
-}
-
-static void write_text(const char *dir, const char *file, const void *text, size_t len)
-{
-	cleanup_free char *path = path_of(dir, file);
-	cleanup_close int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
-
-	must(fd >= 0 && write(fd, text, len) == (ssize_t)len);
-}
 
 static struct change *add(struct plan *plan, const struct kind *kind, const char *target,
 			  const char *name, const void *item)
@@ -93,17 +69,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		cleanup_free char *dir = fuzz_dir();
 
 		must(root_init(&root, dir, NULL) == 0);
-		write_text(dir, "etc/tuned/active_profile", "x", 1);
+		fuzz_put_text(dir, "etc/tuned/active_profile", "x");
 		make_plan(&plan);
 	}
 	if (strstr(text, "railhead")) /* its own */
 		return 0;
-	write_text(root.path, file, text, strlen(text));
+	fuzz_put_text(root.path, file, text);
 	writer_files_read(&root, &all);
 	for (size_t i = 0; i < plan.list.n; i++)
 		writers_find(&all, plan.list.v[i], &found);
 	for (size_t i = 0; i < found.list.n; i++)
 		check(&found.list.v[i], file, text);
-	write_text(root.path, file, "", 0);
+	fuzz_put_text(root.path, file, "");
 	return 0;
 }

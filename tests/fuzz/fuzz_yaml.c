@@ -8,7 +8,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -27,19 +26,6 @@ struct world {
 	char *path; /* a link to fd */
 	int fd;
 };
-
-static void put(const char *dir, const char *name, const char *text)
-{
-	cleanup_free char *path = xasprintf("%s/%s", dir, name);
-	cleanup_fclose FILE *f = NULL;
-
-	for (char *p = path + strlen(dir) + 1; (p = strchr(p, '/')); *p++ = '/') {
-		*p = '\0';
-		mkdir(path, 0755);
-	}
-	f = fopen(path, "w");
-	must(f && fputs(text, f) >= 0);
-}
 
 static void make_node(struct node *node)
 {
@@ -70,13 +56,13 @@ static void make_world(struct world *w)
 	w->path = xasprintf("%s/fuzz.yaml", dir);
 	target = xasprintf("/proc/self/fd/%d", w->fd);
 	must(symlink(target, w->path) == 0);
-	put(dir, "base.yaml", HEAD "name: base\n" BASE);
-	put(dir, "roce-base.yaml", HEAD "name: roce-base\n" BASE);
-	put(dir, "etc/railhead/profiles/fuzz.d/10-site.yaml",
-	    HEAD "sysctl: {kernel.panic: 10, vm.swappiness: null}\n"
-		 "kernel_args: {set+: [pci=noats]}\n");
-	put(dir, "etc/railhead/profiles/fuzz.d/20-node.yaml",
-	    HEAD "match: {dmi: {sys_vendor: \"Super*\"}}\nsriov: {rails: {vfs: 2}}\n");
+	fuzz_put_text(dir, "base.yaml", HEAD "name: base\n" BASE);
+	fuzz_put_text(dir, "roce-base.yaml", HEAD "name: roce-base\n" BASE);
+	fuzz_put_text(dir, "etc/railhead/profiles/fuzz.d/10-site.yaml",
+		      HEAD "sysctl: {kernel.panic: 10, vm.swappiness: null}\n"
+			   "kernel_args: {set+: [pci=noats]}\n");
+	fuzz_put_text(dir, "etc/railhead/profiles/fuzz.d/20-node.yaml",
+		      HEAD "match: {dmi: {sys_vendor: \"Super*\"}}\nsriov: {rails: {vfs: 2}}\n");
 	make_node(&w->node);
 }
 
