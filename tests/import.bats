@@ -128,6 +128,9 @@ name_of() { tr / _ <<<"$1"; }
     import "$BATS_TEST_TMPDIR/plain"
     run -0 "$railhead" check "$out"
   done
+  printf '\r\n[sysctl]\r\nvm.swappiness=1\r\n' >"$BATS_TEST_TMPDIR/plain"
+  import "$BATS_TEST_TMPDIR/plain"
+  grep -q '^  vm.swappiness: 1 ' "$out"
 }
 
 @test "import: profiles of tuned that include one another in a circle end" {

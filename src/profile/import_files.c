@@ -246,7 +246,7 @@ static enum import_kind kind_of_text(const char *text)
 	while (*text) {
 		size_t len = strcspn(text, "\n");
 
-		text += strspn(text, " \t\n");
+		text += strspn(text, IMPORT_BLANKS);
 		len = strcspn(text, "\n");
 		if (*text == '[')
 			return IMPORT_TUNED;
