@@ -20,8 +20,8 @@ new_packages() { # STATUS PACKAGE...: "NAME=VERSION", one a line
 write_minimal_status() { # FILE
   local names
   : >"$1"
-  mapfile -t names < <(new_packages "$1" --no-install-recommends '?essential' apt systemd-sysv udev \
-    dbus iproute2 kmod)
+  mapfile -t names < <(new_packages "$1" --no-install-recommends '?or(?essential, ?priority(required))' apt systemd-sysv \
+    udev dbus iproute2 kmod)
   if [ ${#names[@]} -lt 50 ]; then
     echo "apt has no package lists of a Debian here: run apt-get update" >&2
     return 1
