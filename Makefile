@@ -230,7 +230,7 @@ $(BUILD)/fuse-ok: Makefile
 	$(Q)mkdir -p $(BUILD) && touch $@
 
 -include $(patsubst %.o,%.d,$(call obj,release,src/main.c $(ROOM_SRC) $(BENCH_SRC)) \
-	$(call obj,$(UNIT),$(ROOM_SRC) $(BENCH_SRC) $(UNIT_SRC)) \
+	$(call obj,$(UNIT),$(ROOM_SRC) $(BENCH_SRC) $(UNIT_SRC) tests/unit/hooks.c tests/lib/clock.c) \
 	$(call obj,test,$(FUZZ_SRC) tests/fuzz/replay.c $(GRUB_READER_SRC)) \
 	$(call obj,fuzz,$(FUZZ_LIB_SRC) $(FUZZ_SRC)) $(call obj,release,$(HISTORIES_SRC)) $(SIM_OBJ))
 
@@ -269,18 +269,19 @@ check-fast: check-unit check-fuzz check-bats lies bench-fleet ## cmocka, fuzz co
 # All that the fast tests are made of, so that it can be made side by side (make -j).
 # Those for another CPU are the unit tests.
 TEST_PROGRAMS := $(UNIT_BIN) $(GPU_STANDINS) $(if $(CROSS_COMPILE),,$(BUILD)/simnode \
-	$(FUZZ_REPLAY) $(BUILD)/histories $(BUILD)/test/grub_reader $(BUILD)/test/railhead-bench-stalls $(BUILD)/test/load)
+	$(FUZZ_REPLAY) $(BUILD)/histories $(BUILD)/test/grub_reader $(BUILD)/test/railhead-bench-stalls $(BUILD)/test/load \
+	$(BUILD)/test/clock.so)
 
 build-tests: all $(TEST_PROGRAMS) ## build the fast tests, and run none
 
 # Variables that nothing sets stay as they are (tests/unit/hex.h).
 $(call obj,test,$(wildcard src/sys/*.c)): TEST_CFLAGS += -O0
 
-TEST_OBJ := $(call obj,$(UNIT),$(ROOM_SRC) $(filter-out src/bench/main.c,$(BENCH_SRC)) tests/unit/hooks.c)
-# The doors of tests/unit/hooks.h.
+TEST_OBJ := $(call obj,$(UNIT),$(ROOM_SRC) $(filter-out src/bench/main.c,$(BENCH_SRC)) tests/unit/hooks.c tests/lib/clock.c)
+# The doors of tests/unit/hooks.h and tests/lib/clock.h.
 comma := ,
-HOOKED := netlink_talk syscall ioctl parse_u64 parse_size parse_duration parse_latency parse_rate \
-	parse_message_rate parse_gts cpus_parse journal_verdict journal_admitted \
+HOOKED := clock_gettime poll __poll_chk nanosleep netlink_talk syscall ioctl parse_u64 parse_size \
+	parse_duration parse_latency parse_rate parse_message_rate parse_gts cpus_parse journal_verdict journal_admitted \
 	service_trial_gate_begins service_trial_over service_retry service_admission_over
 HOOKS := $(addprefix -Wl$(comma)--wrap=,$(HOOKED))
 
@@ -293,6 +294,12 @@ $(BUILD)/test/test_%: $(BUILD)/$(UNIT)/tests/unit/test_%.o $(BUILD)/test/libtest
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(TEST_LDFLAGS) $(HOOKS) -o $@ $^ $(call pkg,--libs,$(LIBS) $(BENCH_LIBS) $(TEST_LIBS)) -lm
+
+# The same clock for a whole program.
+$(BUILD)/test/clock.so: tests/lib/clock.c tests/lib/clock.h Makefile
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -DPRELOAD -std=gnu11 $(WARN) -O1 -g -fPIC -shared -o $@ $<
 
 $(BUILD)/test/test_bench_gpu: | $(GPU_STANDINS)
 
@@ -336,7 +343,7 @@ seeded-bugs: $(BUILD)/histories ## seed bugs into copies of railhead: each must 
 check-fuzz: ahead $(FUZZ_REPLAY) ## fuzz targets over their corpora, and inputs made of them
 	$(Q)tests/lib/run-fuzz replay $(FUZZ_REPLAY)
 
-check-bats: ahead all $(BUILD)/histories $(BUILD)/test/grub_reader $(BUILD)/simnode $(GPU_STANDINS) ## the programs, from outside
+check-bats: ahead all $(BUILD)/histories $(BUILD)/test/grub_reader $(BUILD)/simnode $(GPU_STANDINS) $(BUILD)/test/clock.so ## the programs, from outside
 	$(Q)tests/lib/run-bats $(sort $(wildcard tests/*.bats))
 
 lies: ahead all $(GPU_STANDINS) ## incidents in which "ready" would be a lie, and their healthy twins (tests/lies)

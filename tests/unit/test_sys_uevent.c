@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Waits for devices: how often they look, and when they end. */
+/* Waits for devices: how often they look, and when they end, by a clock that their own waits move. */
 #include <linux/netlink.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../lib/clock.h"
 #include "sys/clock.h"
 #include "sys/uevent.h"
 
@@ -19,15 +20,22 @@ enum { MS = 1000 };
 struct look {
 	int n;	    /* looks so far */
 	int enough; /* ready at this look; 0: never */
-	useconds_t takes;
+	uint64_t takes; /* microseconds */
 };
 
 static bool is_ready(void *arg)
 {
 	struct look *look = arg;
 
-	usleep(look->takes);
+	test_clock_pass(look->takes);
 	return ++look->n == look->enough;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	test_clock(CLOCK_LEAPS, NULL);
+	return 0;
 }
 
 static void test_ready(void **state)
@@ -41,7 +49,7 @@ static void test_ready(void **state)
 	assert_int_equal(later.n, 4);
 }
 
-/* The last look is at the deadline or behind it. */
+/* The last look is at the deadline. */
 static void test_deadline(void **state)
 {
 	struct look over = {0}, soon = {0};
@@ -51,7 +59,7 @@ static void test_deadline(void **state)
 	assert_false(uevent_wait(is_ready, &over, 0));
 	assert_int_equal(over.n, 2);
 	assert_false(uevent_wait(is_ready, &soon, deadline));
-	assert_true(clock_usec() >= deadline);
+	assert_int_equal(clock_usec(), deadline);
 	assert_true(soon.n > 2);
 }
 
@@ -106,10 +114,10 @@ static void test_many_events(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ready),
-		cmocka_unit_test(test_deadline),
-		cmocka_unit_test(test_slow_look),
-		cmocka_unit_test(test_many_events),
+		cmocka_unit_test_setup(test_ready, setup),
+		cmocka_unit_test_setup(test_deadline, setup),
+		cmocka_unit_test_setup(test_slow_look, setup),
+		cmocka_unit_test_setup(test_many_events, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
