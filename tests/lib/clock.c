@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Part of the unit tests (ld's --wrap, clock.h), and a library for a whole program, whose clock is as
- * many milliseconds ahead of the machine's as FILE has bytes:
+ * Part of the unit tests (ld's --wrap, clock.h), and a library for a whole program, whose clock is
+ * as many milliseconds ahead of the machine's as FILE has bytes:
  *
  *   LD_PRELOAD=build/test/clock.so TEST_CLOCK=FILE COMMAND...
  */
@@ -42,8 +42,8 @@ int DOOR(nanosleep)(const struct timespec *wanted, struct timespec *left);
 static enum test_clock kind;
 static char *path;
 static pid_t owner;
-static uint64_t stood_at;
-static uint64_t *passed; /* shared with forks; NULL: the machine's clock and nothing else */
+static uint64_t stood_at, told; /* told: how far it was ahead in the last answer */
+static uint64_t *passed;	/* shared with forks; NULL: the machine's clock and nothing else */
 static void (*meanwhile)(void *arg);
 static void *meanwhile_arg;
 
@@ -64,13 +64,8 @@ static uint64_t ahead(void)
 {
 	struct stat st;
 
-	return path && stat(path, &st) == 0 ? (uint64_t)st.st_size * MS : 0;
-}
-
-static uint64_t now_usec(void)
-{
-	return (kind == CLOCK_FLOWS ? machine_usec() : stood_at) +
-	       __atomic_load_n(passed, __ATOMIC_SEQ_CST) + ahead();
+	return __atomic_load_n(passed, __ATOMIC_SEQ_CST) +
+	       (path && stat(path, &st) == 0 ? (uint64_t)st.st_size * MS : 0);
 }
 
 static bool leaps(void)
@@ -116,7 +111,8 @@ int DOOR(clock_gettime)(clockid_t id, struct timespec *ret)
 
 	if (!passed || id != CLOCK_MONOTONIC)
 		return real_clock_gettime(id, ret);
-	now = now_usec();
+	told = ahead();
+	now = (kind == CLOCK_FLOWS ? machine_usec() : stood_at) + told;
 	*ret = (struct timespec){(time_t)(now / 1000000), (long)(now % 1000000) * 1000};
 	return 0;
 }
@@ -128,10 +124,11 @@ static int poll_ms(struct pollfd *fds, nfds_t n, int ms)
 	return real_ppoll(fds, n, ms < 0 ? NULL : &t);
 }
 
-/* Ends after its time by either clock: who waits for long looks at the clock, and waits again. */
+/* Ends with the machine's time, too, or when the clock was put forward: callers look at it again.
+ */
 int DOOR(poll)(struct pollfd *fds, nfds_t n, int timeout)
 {
-	uint64_t from = machine_usec(), usec = timeout < 0 ? 0 : (uint64_t)timeout * MS, seen;
+	uint64_t from = machine_usec(), usec = timeout < 0 ? 0 : (uint64_t)timeout * MS;
 	int r;
 
 	if (!passed || timeout <= 0)
@@ -142,12 +139,11 @@ int DOOR(poll)(struct pollfd *fds, nfds_t n, int timeout)
 			leap(usec);
 		return r;
 	}
-	seen = now_usec();
 	do {
 		uint64_t left = usec + from - machine_usec();
 
 		r = poll_ms(fds, n, left < SLICE_MS * MS ? (int)(left / MS) + 1 : SLICE_MS);
-	} while (r == 0 && machine_usec() < from + usec && now_usec() < seen + usec);
+	} while (r == 0 && machine_usec() < from + usec && ahead() == told);
 	return r;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * CLOCK_MONOTONIC, poll(2) and nanosleep(2) as a test wants them: time passes where the test says so,
- * and how fast the machine is decides nothing.
+ * CLOCK_MONOTONIC, poll(2) and nanosleep(2) as a test wants them: time passes where the test says
+ * so, and how fast the machine is decides nothing.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Waits for devices: how often they look, and when they end, by a clock that their own waits move. */
+/* Waits for devices: how often they look, and when they end, by a clock that their own waits move.
+ */
 #include <linux/netlink.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -18,8 +19,8 @@
 enum { MS = 1000 };
 
 struct look {
-	int n;	    /* looks so far */
-	int enough; /* ready at this look; 0: never */
+	int n;		/* looks so far */
+	int enough;	/* ready at this look; 0: never */
 	uint64_t takes; /* microseconds */
 };
 
