@@ -226,8 +226,9 @@ static void test_deadline(void **state)
 static void test_time_to_yield(void **state)
 {
 #define SAYS "say() { echo '" OK "'; exit 0; }; trap say TERM; "
-#define WAIT_PAST(ms) "sleep 1000 & " PASS(ms) "wait; " /* SIGTERM ends the sleep, which is there \
-							 */
+#define WAIT_PAST(ms)                                                               \
+	"sleep 1000 & " PASS(ms) "wait; " /* SIGTERM ends the sleep, which is there \
+					   */
 	static const struct {
 		const char *script;
 		unsigned int deadline_ms, lasts_ms;

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "../lib/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "gate/together.h"
@@ -15,6 +16,7 @@
 #include "tree.h"
 
 #define N 4
+#define LONG_MS 600000 /* is over where the program puts the clock forward: "pass 5000" */
 #define MEASURED(task) "{\"result\":\"measured\",\"value\":1,\"took_us\":5,\"task\":" task "}"
 #define ALONE "{\"result\":\"measured\",\"value\":2}"
 
@@ -23,28 +25,27 @@ static const struct strv b = {.v = (char *[]){(char *)"b"}, .n = 1};
 
 /*
  * Four jobs: of a, of a, of b, and one that shares no process; so in the text it is first, third;
- * second. The program notes its words in "starts".
+ * second. The program notes its words in "starts". The clock stands, but for what the program says.
  */
-static void run(const struct tmp *t, const char *together, unsigned int budget_ms,
-		struct bench_job jobs[N])
+static void run(const struct tmp *t, const char *together, struct bench_job jobs[N])
 {
 	static const char *const names[N] = {"one", "two", "three", "four"};
 	static const bool shares[N] = {true, true, true, false};
 	cleanup_free char *program = xstrdup(tmp_path(t, "program"));
-	cleanup_free char *text =
-		xasprintf("#!/bin/sh\necho \"$@\" >>%s\n"
-			  "[ $1 = together ] || { echo '" ALONE "'; exit; }\n%s\n",
-			  tmp_path(t, "starts"), together);
+	cleanup_free char *text = xasprintf("#!/bin/sh\necho \"$@\" >>%s/starts\n"
+					    "[ $1 = together ] || { echo '" ALONE "'; exit; }\n"
+					    "pass() { truncate -s +$1 %s/clock; }\n%s\n",
+					    t->dir, t->dir, together);
 	struct err err = {0};
 
 	tmp_write(t, "program", text);
 	assert_int_equal(chmod(program, 0755), 0);
 	for (size_t i = 0; i < N; i++)
 		jobs[i] = (struct bench_job){.argv = {program, names[i], "--x", "1"},
-					     .deadline_ms = 2000,
+					     .deadline_ms = LONG_MS,
 					     .resources = i < 2 ? &a : &b};
-	assert_int_equal(
-		together_run_jobs(jobs, shares, N, clock_usec() + budget_ms * 1000ull, &err), 0);
+	assert_int_equal(together_run_jobs(jobs, shares, N, clock_usec() + LONG_MS * 1000ull, &err),
+			 0);
 }
 
 static void clear(struct bench_job jobs[N])
@@ -68,7 +69,7 @@ static void test_lines(void **state)
 	    "echo '" MEASURED("2") "'; echo '" MEASURED(
 		    "0") "'\n"
 			 "echo '{\"result\":\"not yet\",\"reason\":\"a port\",\"task\":1}'",
-	    5000, jobs);
+	    jobs);
 	assert_int_equal(jobs[0].state, CHANGE_SAME);
 	assert_int_equal(jobs[0].duration_us, 5);
 	assert_int_equal(jobs[0].started_us, 0); /* the line has none */
@@ -81,7 +82,7 @@ static void test_lines(void **state)
 	assert_true(value(&jobs[3]) == 2);
 
 	assert_text(tree_text(t, "starts"),
-		    "together 2000 one --x 1 & 2000 three --x 1; 2000 two --x 1\n");
+		    "together 600000 one --x 1 & 600000 three --x 1; 600000 two --x 1\n");
 	assert_text(tree_text(t, "starts"), "four --x 1\n");
 	assert_null(strstr(tree_text(t, "starts"), "\none"));
 	clear(jobs);
@@ -92,12 +93,12 @@ static void test_started(void **state)
 {
 	static const char *const wrong[] = {"1", "99999999999999999", "-1", "\"x\""};
 	struct bench_job jobs[N];
-	uint64_t begun = clock_usec() + 500000; /* while the process sleeps */
-	cleanup_free char *line = xasprintf("sleep 1; echo '{\"result\":\"measured\",\"value\":1,"
+	uint64_t begun = clock_usec() + 5000; /* between its start and its end */
+	cleanup_free char *line = xasprintf("pass 9; echo '{\"result\":\"measured\",\"value\":1,"
 					    "\"task\":0,\"started_us\":%llu}'",
 					    (unsigned long long)begun);
 
-	run(*state, line, 5000, jobs);
+	run(*state, line, jobs);
 	assert_int_equal(jobs[0].started_us, begun);
 	assert_null(json_object_get(jobs[0].result, "started_us"));
 	assert_in_range(jobs[1].started_us, jobs[0].started_us, clock_usec()); /* alone */
@@ -107,7 +108,7 @@ static void test_started(void **state)
 			"echo '{\"result\":\"measured\",\"value\":1,\"task\":0,\"started_us\":%s}'",
 			wrong[i]);
 
-		run(*state, text, 5000, jobs);
+		run(*state, text, jobs);
 		assert_true(value(&jobs[0]) == 1);
 		assert_int_equal(jobs[0].started_us, 0);
 		clear(jobs);
@@ -139,7 +140,7 @@ static void test_rest_alone(void **state)
 	for (size_t i = 0; i < array_len(t); i++) {
 		struct bench_job jobs[N];
 
-		run(*state, t[i].together, 5000, jobs);
+		run(*state, t[i].together, jobs);
 		for (size_t k = 0; k < 3; k++)
 			assert_true(value(&jobs[k]) == t[i].values[k]);
 		assert_int_equal(jobs[2].state, t[i].third);
@@ -154,7 +155,7 @@ static void test_no_time(void **state)
 {
 	struct bench_job jobs[N];
 
-	run(*state, "echo '" MEASURED("0") "'; trap '' TERM; exec sleep 60", 700, jobs);
+	run(*state, "echo '" MEASURED("0") "'; pass 600000; exec sleep 1000", jobs);
 	assert_true(value(&jobs[0]) == 1);
 	assert_int_equal(jobs[1].state, CHANGE_FAILED);
 	assert_text(jobs[1].reason, "when gate.budget was used up");
@@ -188,13 +189,26 @@ static void test_reason(void **state)
 	clear(jobs);
 }
 
+static int setup(void **state)
+{
+	const struct tmp *t;
+	int r = tmp_setup(state);
+
+	if (r < 0)
+		return r;
+	t = *state;
+	tmp_write(t, "clock", "");
+	test_clock(CLOCK_STANDS, tmp_path(t, "clock"));
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_lines, tmp_setup, tmp_teardown),
-		cmocka_unit_test_setup_teardown(test_rest_alone, tmp_setup, tmp_teardown),
-		cmocka_unit_test_setup_teardown(test_no_time, tmp_setup, tmp_teardown),
-		cmocka_unit_test_setup_teardown(test_started, tmp_setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_lines, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_rest_alone, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_no_time, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_started, setup, tmp_teardown),
 		cmocka_unit_test(test_reason),
 	};
 

@@ -253,24 +253,22 @@ static void test_refused(void **state)
  * igb takes a rate only with a link, and loses the link for seconds when VFs come: the PF's own
  * link is waited for, whatever its representors have.
  */
+static void link_comes(void *arg)
+{
+	if (fake->orders) {
+		fake->refuse[IFLA_VF_RATE] = 0;
+		tmp_write(arg, PF_DIR "net/rail0/carrier", "1\n");
+	}
+}
+
 static void test_rate_waits_for_link(void **state)
 {
 	struct tmp *t = *state;
-	pid_t driver;
 
 	tmp_write(t, PF_DIR "net/a_rep/carrier", "1\n");
 	fake->refuse[IFLA_VF_RATE] = -EINVAL;
-	driver = fork();
-	if (driver == 0) {
-		alarm(60);
-		while (!fake->orders)
-			usleep(1000);
-		fake->refuse[IFLA_VF_RATE] = 0;
-		tmp_write(t, PF_DIR "net/rail0/carrier", "1\n");
-		_exit(0);
-	}
+	test_clock_meanwhile(link_comes, t);
 	gives(t, "vf:" PF "/0", "max_rate 9", CHANGE_SET, "max_rate 9");
-	assert_int_equal(waitpid(driver, NULL, 0), driver);
 }
 
 /* What a driver does not even tell is not tried. */
