@@ -68,7 +68,7 @@ holds() {
 		pid=$!
 		child=$(wait_for_child "$pid")
 		case $words in
-		memory*) eventually 500 is_session "$child" ;;
+		memory*) eventually is_session "$child" ;;
 		*) run ! is_session "$child" ;;
 		esac
 		kill -TERM "$pid"

@@ -106,7 +106,7 @@ ended() {
   "$BATS_TEST_DIRNAME/lib/machine" "$BATS_TEST_TMPDIR/machines" "$BATS_TEST_DIRNAME/fixtures/machines/hgx-h100-cx7.toml"
   tmux -L diff -f /dev/null new-session -d -x 100 -y 50 \
     "LANG=C.UTF-8 $railhead diff --no-pager --root machines/hgx-h100-cx7 $BATS_TEST_DIRNAME/../profiles/hgx-h100-cx7.yaml node >/dev/tty; echo exit \$?; exec sleep 600"
-  eventually 1000 ended
+  eventually ended
   tmux -L diff kill-server
   cat screen
   grep -q '^exit 5' screen

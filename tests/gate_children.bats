@@ -49,7 +49,7 @@ is_gone() { # PATTERN
 }
 
 no_process() { # PATTERN
-  eventually 200 is_gone "$1" || {
+  eventually is_gone "$1" || {
     pgrep -fa "$1" >&2
     return 1
   }

@@ -39,7 +39,7 @@ beside() { # KIND NUMBER
   mkfifo "$BATS_TEST_TMPDIR/end"
   "$build/test/load" "$@" <"$BATS_TEST_TMPDIR/end" >"$BATS_TEST_TMPDIR/load" 3>&- &
   exec 9>"$BATS_TEST_TMPDIR/end"
-  eventually 500 grep -q ready "$BATS_TEST_TMPDIR/load"
+  eventually grep -q ready "$BATS_TEST_TMPDIR/load"
 }
 
 # Nothing of it but a percentage of its threads' CPU time shows where it stalls.

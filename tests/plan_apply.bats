@@ -4,6 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 load lib/fakenode
+load lib/clock
 
 setup() {
   root=$BATS_TEST_TMPDIR/root
@@ -82,10 +83,12 @@ value() { cat "$root/$1"; }
 }
 
 @test "a numvfs write that never returns: the PF is named, the other PF is done, the run ends" {
-  sed -i 's/vfs: 2,/vfs: 2, timeout: 2s,/' "$root/etc/railhead/profiles/sku.yaml"
+  sed -i 's/vfs: 2,/vfs: 2, timeout: 100s,/' "$root/etc/railhead/profiles/sku.yaml"
   rm "$root/sys/bus/pci/devices/$PF0/sriov_numvfs"
   mkfifo "$root/sys/bus/pci/devices/$PF0/sriov_numvfs" # open for writing blocks for ever
-  run -6 timeout 60 "$railhead" apply --root "$root" --stage devices
+  other_done() { [ "$(cat "$root/sys/bus/pci/devices/$PF1/sriov_numvfs") $(processes_of "$railhead" apply --root "$root" --stage devices)" = "2 2" ]; }
+  pass_when 103000 other_done
+  run -6 on_clock "$railhead" apply --root "$root" --stage devices
   [[ $output == *"sriov/$PF0/numvfs: failed: "*"has not returned from the kernel"* ]]
   [[ $output == *"sriov/$PF0/vf0/driver: failed: not done: sriov/$PF0/numvfs failed"* ]]
   [ "$(value sys/bus/pci/devices/$PF1/sriov_numvfs)" = 2 ]

@@ -196,7 +196,7 @@ sudo() {
 
 # Until what a command in the background mounts is there.
 wait_for_mount() {
-  eventually 1000 mountpoint -q "$BATS_TEST_TMPDIR/sim/mnt" || {
+  eventually mountpoint -q "$BATS_TEST_TMPDIR/sim/mnt" || {
     echo "nothing was mounted within 10 s"
     return 1
   }

@@ -42,7 +42,7 @@ in_terminal() { # COLUMNS ROWS [until WORD] COMMAND
   if [ "$1" = until ]; then word=$2 && shift 2; fi
   terminals=$((terminals + 1))
   in_tmux -f /dev/null new-session -d -x "$columns" -y "$rows" "$*; echo exit \$?; exec sleep 600"
-  eventually 1000 shows "${word:-exit [0-9]}"
+  eventually shows "${word:-exit [0-9]}"
   in_tmux capture-pane -p ${escapes:+-e} | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'
 }
 
@@ -193,7 +193,7 @@ Y
   in_terminal 100 30 until "waiting for sriov/0000:[0-9a-f:.]*/numvfs and [1-7] more: [2-9] s, at most [0-9a-z ]*" \
     "$railhead apply --root $root --stage devices" >screen
   [ "$(grep -c "waiting for" screen)" -eq 1 ]
-  eventually 4000 shows "^exit 0"
+  eventually shows "^exit 0"
   in_tmux capture-pane -p >screen
   run ! grep "waiting for" screen
   grep -qE '^set +rails ×8: sriov numvfs +0 → 2 ' screen
@@ -207,7 +207,7 @@ Y
   three_things "    slow: {run: command, command: [/bin/sleep, "5"], timeout: 4s}"
   in_terminal 120 30 until 'gate: waiting for .*: [1-4] s, at most 4 s' \
     "$railhead gate --root node --profile sku.yaml" >screen
-  eventually 2000 shows "^exit 7"
+  eventually shows "^exit 7"
   run ! shows "waiting for"
 }
 
@@ -238,7 +238,7 @@ Y
   in_terminal 100 10 until 'lines 1-9' "LESS=x $railhead plan --all --root node --profile sku.yaml" >screen
   run ! grep "^exit" screen
   in_tmux send-keys q
-  eventually 1000 shows "^exit 5"
+  eventually shows "^exit 5"
   in_terminal 100 40 "$railhead verify --root node --profile sku.yaml" >screen # one screen: ends by itself
   grep -q "^exit 5" screen
   PAGER=cat in_terminal 100 10 "$railhead plan --all --root node --profile sku.yaml" >screen

@@ -4,6 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 load lib/simnode
+load lib/clock
 
 setup_file() {
   sim_need
@@ -229,11 +230,12 @@ S
 @test "a VF's netdev comes after its driver, and its name after that" {
   sim_start <<'S'
 latency netdev 20ms
-latency udev 3s
+latency udev 10m
 S
   write "$(pf 0)/sriov_numvfs" 1
   sim_wait "rdma 0000:18:00.1"
   exec 9<"$(pf 0)/virtfn0/net/eth0" # somebody looks at it while it is renamed
+  sim_pass 600000
   sim_wait "named 0000:18:00.1"
   [ "$(cat "$(pf 0)/virtfn0/net/enp24s0v0/ifindex")" = 10 ]
   exec 9<&-
@@ -298,7 +300,7 @@ is_stuck() { # PID
   second=$!
   sim_wait "write .*${PFS[1]}/sriov_numvfs"
   kill -9 $first # as in a stuck driver: it stays, from when it takes the signal on
-  eventually 1000 is_stuck $first
+  eventually is_stuck $first
   [ "$(grep -c 'sriov ' "$sim/log")" = 1 ]
   sim_stop
   if wait $first; then false; fi
@@ -368,6 +370,17 @@ rails() { # VFS [DRIVER [TIMEOUT]]
   sim_profile <<Y
 sriov: {rails: {vfs: $1, timeout: ${3:-30s}, vf: {driver: ${2:-netdev}}}}
 Y
+}
+
+at_work() { processes_of "$railhead" apply --root "$root" --stage devices; }
+
+# How often the log has an event.
+count_of() { grep -cE "^[0-9.]+ $1" "$sim/log" || :; } # PATTERN
+
+# apply, in whose eyes so much time passes at once when that holds.
+apply_until() { # MILLISECONDS CONDITION
+  pass_when "$1" "$2"
+  on_clock "$railhead" apply --root "$root" --stage devices
 }
 
 # Every PF but those named by their index has all its VFs, bound, and autoprobe is on.
@@ -476,7 +489,7 @@ failures_of() { # PART of an id
 }
 
 @test "EBUSY, too many, too few, EIO, a PF that vanishes: each is named, the others are done" {
-  rails 4
+  rails 4 netdev 120s
   echo 3 >"$sim/node/sys/bus/pci/devices/${PFS[1]}/sriov_totalvfs"
   sim_start <<'S'
 at /sys/bus/pci/devices/0000:18:00.0/sriov_numvfs write error EBUSY
@@ -486,7 +499,7 @@ at /sys/bus/pci/devices/0000:9a:00.0/sriov_numvfs write vanish
 at /sys/bus/pci/devices/0000:bc:00.0/sriov_numvfs write error ENOMEM
 at /sys/bus/pci/devices/0000:cc:00.0/sriov_numvfs write error EINVAL
 S
-  run -6 timeout 20 "$railhead" apply --root "$root" --stage devices # no deadline is waited out
+  run -6 timeout 100 "$railhead" apply --root "$root" --stage devices # no deadline is waited out
   [[ $(said_of "sriov/${PFS[0]}/numvfs: failed: ") == *"other programs that write sriov_numvfs"*"Device or resource busy"* ]]
   [[ $(said_of "sriov/${PFS[1]}/numvfs: failed: ") == "4 VFs requested, 3 possible"* ]]
   [[ $(said_of "sriov/${PFS[2]}/numvfs: failed: ") == "4 VFs requested, 3 created, none bound; "*"kernel log"*"${PFS[2]}"* ]]
@@ -531,9 +544,10 @@ S
 }
 
 @test "a VF that lacks its netdev or its name is one failure, with which of them lacks" {
-  sim_profile <<<"sriov: {rails: {vfs: 2, vf: {driver: netdev, timeout: 3s}}}"
+  all_bound() { [ "$(count_of probe-end) $(at_work)" = "16 1" ]; }
+  sim_profile <<<"sriov: {rails: {vfs: 2, vf: {driver: netdev, timeout: 100s}}}"
   sim_start <<<"latency netdev 10m"
-  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  run -6 apply_until 100000 all_bound
   [[ $(said_of "sriov/${PFS[7]}/vf1/driver: failed: ") == "VF 0000:db:00.2 of ${PFS[7]} (driver: mlx5_core) is not ready after "*" s: no netdev; "* ]]
   [ "$(failures_of driver)" = 16 ]
   run -5 "$railhead" plan --root "$root" --stage devices # and it is no state to be content with
@@ -541,12 +555,13 @@ S
   sim_stop
   sim_start <<<"latency udev 10m"
   for i in {0..7}; do write "$(pf $i)/sriov_numvfs" 0; done
-  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  : >"$sim/log"
+  run -6 apply_until 100000 all_bound
   [[ $(said_of "sriov/${PFS[7]}/vf1/driver: failed: ") == *"(driver: mlx5_core) is not ready after "*" s: udev has not named its netdev; "*systemd-udevd* ]]
 }
 
 @test "a netdev that a container has taken is not missing: its VF is left alone" {
-  sim_profile <<<"sriov: {rails: {vfs: 2, vf: {driver: netdev, timeout: 1s}}}"
+  rails 2
   sim_start </dev/null
   run -0 "$railhead" apply --root "$root" --stage devices
   sim_stop
@@ -561,21 +576,24 @@ S
   rmdir "$vf/net" # no netdev at all, but an RDMA device that somebody may use
   run -5 "$railhead" plan --root "$root" --stage devices
   [[ $output == *"sriov/${PFS[0]}/vf0/driver"*"'mlx5_core, no netdev' -> 'netdev'"* ]]
-  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  sim_profile <<<"sriov: {rails: {vfs: 2, vf: {driver: netdev, timeout: 1s}}}"
+  run -6 "$railhead" apply --root "$root" --stage devices
   [[ $(said_of "sriov/${PFS[0]}/vf0/driver: failed: ") == *"(driver: mlx5_core) is not ready after "*"no netdev"* ]]
   [ -z "$(sim_writes)" ]
   rm -r "$vf/infiniband"
+  rails 2
   run -0 "$railhead" apply --root "$root" --stage devices # nobody can have it: bound anew
   [ "$(ls "$(pf 0)/virtfn0/net")" = enp24s0v0 ]
 }
 
 @test "probes that fail or hang: those VFs are lost and named, all others are done" {
-  sim_profile <<<"sriov: {rails: {vfs: 4, vf: {driver: netdev, timeout: 2s}}}"
+  others_done() { [ "$(count_of hang) $(count_of named) $(at_work)" = "1 30 2" ]; }
+  sim_profile <<<"sriov: {rails: {vfs: 4, vf: {driver: netdev, timeout: 100s}}}"
   sim_start <<'S'
 probe 0000:3a:00.2 error EIO
 probe 0000:5d:00.3 hang
 S
-  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  run -6 apply_until 103000 others_done
   [[ $(said_of "sriov/${PFS[1]}/vf1/driver: failed: ") == "VF 0000:3a:00.2 of ${PFS[1]}: the probe of mlx5_core failed; the kernel log "* ]]
   [[ $(said_of "sriov/${PFS[3]}/vf2/driver: failed: ") == *"driver:${PFS[3]}/2"*"has not returned from the kernel"* ]]
   [ "$(grep -c ': failed: ' <<<"$output")" = 2 ]
@@ -590,7 +608,7 @@ latency probe 50ms
 probe 0000:18:00.3 vanish
 probe 0000:5d:00.1 vanish
 S
-  run -6 timeout 60 "$railhead" apply --root "$root" --stage devices
+  run -6 "$railhead" apply --root "$root" --stage devices
   for i in 0 3; do
     [ ! -e "$(pf $i)" ]
     for id in numvfs autoprobe vf0/driver vf1/driver vf2/driver vf3/driver; do
@@ -609,7 +627,7 @@ latency probe 40ms
 latency disable 600ms
 probe 0000:18:00.1 vanish 0000:3a:00.0
 S
-  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  run -6 "$railhead" apply --root "$root" --stage devices
   for id in numvfs autoprobe vf0/driver vf1/driver vf2/driver vf3/driver; do
     [[ $(said_of "sriov/${PFS[1]}/$id: failed: ") == "${PFS[1]} is gone from the bus: "* ]]
   done
@@ -619,37 +637,48 @@ S
 
 # The most probes that were under way at the same time, by the log.
 most_probes() {
-  awk '$2 == "probe" && ++n > most { most = n } $2 == "probe-end" { n-- } END { print most }' "$sim/log"
+  awk '$2 == "probe" && ++n > most { most = n } $2 == "probe-end" { n-- } END { print most + 0 }' "$sim/log"
 }
 
-@test "no process is kept for what comes behind a bind: netdev and name are waited for together" {
-  rails 2
-  sim_start <<<"latency udev 5s"
+# apply, where so many probes are awaited before one ends, each time but the last.
+probes_end_when() { # NUMBER
+  local run probed=0
   "$railhead" apply --root "$root" --stage devices >"$sim/out" 3>&- &
-  sim_wait '^[0-9.]+ netdev '
-  eventually 500 sh -c "! pgrep -P $!"
-  [ "$(grep -c ' named ' "$sim/log")" = 0 ]
+  run=$!
+  under_way() { [ "$(count_of 'probe ')" -ge $((probed + $1)) ] || ! kill -0 $run 2>/dev/null; }
+  while eventually under_way "$1" && kill -0 $run 2>/dev/null; do
+    probed=$(count_of 'probe ')
+    sim_pass 600000
+    eventually ended "$probed"
+  done
+  wait $run
+}
+
+ended() { [ "$(count_of probe-end)" -ge "$1" ]; } # NUMBER
+
+@test "no process is kept for what comes behind a bind: netdev and name are waited for together" {
+  all_bound() { [ "$(count_of netdev) $(at_work)" = "16 1" ]; }
+  rails 2
+  sim_start <<<"latency udev 10m"
+  "$railhead" apply --root "$root" --stage devices >"$sim/out" 3>&- &
+  eventually all_bound
+  sim_pass 600000
   wait $!
   all_well_but 2
 }
 
 @test "workers: no more VFs are probed at the same time than the profile says" {
   sim_profile <<<"sriov: {rails: {vfs: 4, workers: 2, vf: {driver: netdev}}}"
-  sim_start <<<"latency probe 20ms"
-  run -0 "$railhead" apply --root "$root" --stage devices
+  sim_start <<<"latency probe 10m"
+  probes_end_when 2
   all_well_but 4
   [ "$(most_probes)" = 2 ]
-  rails 4
-  for i in {0..7}; do write "$(pf $i)/sriov_numvfs" 0; done
-  : >"$sim/log"
-  run -0 "$railhead" apply --root "$root" --stage devices
-  [ "$(most_probes)" -gt 2 ]
 }
 
 @test "as many VFs are bound at the same time as there are" {
   rails 6
-  sim_start <<<"latency probe 2s"
-  run -0 timeout 60 "$railhead" apply --root "$root" --stage devices
+  sim_start <<<"latency probe 10m"
+  probes_end_when 48
   all_well_but 6
   [ "$(most_probes)" = 48 ]
 }
@@ -663,13 +692,20 @@ most_probes() {
 }
 
 @test "a PF is pulled out while its VFs' netdevs are waited for: it is gone, and no file is missing" {
+  all_bound() { [ "$(count_of probe-end) $(at_work)" = "16 1" ]; }
   rails 2
   sim_start <<'S'
-latency netdev 4s
+latency netdev 10m
 latency disable 600ms
-vanish 0000:3a:00.0 after 3s
+vanish 0000:3a:00.0 after 5m
 S
-  run -6 timeout 60 "$railhead" apply --root "$root" --stage devices
+  {
+    eventually all_bound
+    sim_pass 300000
+    sim_wait "vanish ${PFS[1]}"
+    sim_pass 300000
+  } 3>&- &
+  run -6 "$railhead" apply --root "$root" --stage devices
   for i in 0 1; do
     [[ $(said_of "sriov/${PFS[1]}/vf$i/driver: failed: ") == "${PFS[1]} is gone from the bus: "* ]]
   done
@@ -677,13 +713,14 @@ S
 }
 
 @test "PFs that hang: without the global lock their own lanes are lost, and no other" {
-  rails 4 netdev 2s
+  others_done() { [ "$(count_of hang) $(count_of named) $(at_work)" = "2 24 3" ]; }
+  rails 4 netdev 100s
   sim_start <<'S'
 global_lock no
 at /sys/bus/pci/devices/0000:9a:00.0/sriov_numvfs write hang
 at /sys/bus/pci/devices/0000:cc:00.0/sriov_numvfs write hang
 S
-  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  run -6 apply_until 103000 others_done
   for i in 4 6; do
     [[ $(said_of "sriov/${PFS[i]}/numvfs: failed: ") == *"has not returned from the kernel"*"the worker is in sim_wait_for_firmware"* ]]
     [ "$(cat "$(pf $i)/sriov_drivers_autoprobe")" = 1 ]
@@ -692,16 +729,18 @@ S
   [ "$(failures_of numvfs)" = 2 ]
   all_well_but 4 4 6
   # the next run ends too, and does not wait for ever behind what still hangs
-  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  rails 4 netdev 2s
+  run -6 "$railhead" apply --root "$root" --stage devices
   [ "$(failures_of numvfs)" = 2 ]
   [[ $(said_of "sriov/${PFS[4]}/numvfs: failed: ") == *"another program, a hotplug event or a hung write of an earlier run holds"* ]]
 }
 
 @test "a PF that hangs below the global lock: the holder is named, and those behind it" {
   local holder said
-  rails 4 netdev 2s
+  all_stuck() { [ "$(grep -l sim_wait_for_firmware "$sim"/node/proc/*/stack | wc -l) $(cat "$sim"/node/proc/*/stack | grep -c sriov_numvfs_store)" = "1 8" ]; }
+  rails 4 netdev 100s
   sim_start <<<"at /sys/*/sriov_numvfs write times 1 hang" # whichever has the lock first
-  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  run -6 apply_until 103000 all_stuck
   holder=$(sim_events sriov 2 | awk '{ print $2 }')
   said=$(said_of "sriov/$holder/numvfs: failed: ")
   [[ $said == *"has not returned from the kernel"*"the worker is in sim_wait_for_firmware"* ]]
@@ -720,9 +759,16 @@ S
 
 # A healthy PF that stands in line is not given up: its time begins when those before it are done.
 @test "8 PFs in line below the global lock, longer than the time that each of them has" {
-  rails 1 netdev 2s
-  sim_start <<<"latency enable 600ms"
-  run -0 timeout 60 "$railhead" apply --root "$root" --stage devices
+  local n
+  rails 1 netdev 20s
+  sim_start <<<"latency enable 10m"
+  begun() { [ "$(count_of 'sriov ')" = "$1" ]; }
+  for n in {1..8}; do # 5 s each
+    eventually begun "$n"
+    pass 5000
+    sim_pass 600000
+  done 3>&- &
+  run -0 on_clock "$railhead" apply --root "$root" --stage devices
   all_well_but 1
 }
 

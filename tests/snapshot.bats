@@ -252,7 +252,7 @@ sys.stdout.buffer.write(d.tobuf() * 300001 + bytes(1024))' >"$tar"
   kill -9 $!
   wait $! || :
   exec 5<&-
-  eventually 500 tidy || {
+  eventually tidy || {
     ls -lR "$TMPDIR"
     return 1
   }

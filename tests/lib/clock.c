@@ -3,7 +3,7 @@
  * Part of the unit tests (ld's --wrap, clock.h), and a library for a whole program, whose clock is
  * as many milliseconds ahead of the machine's as FILE has bytes:
  *
- *   LD_PRELOAD=build/test/clock.so TEST_CLOCK=FILE COMMAND...
+ *   LD_PRELOAD=build/test/clock.so TEST_CLOCK=FILE [TEST_CLOCK_STANDS=1] COMMAND...
  */
 #include "clock.h"
 
@@ -167,6 +167,6 @@ __attribute__((constructor)) static void start(void)
 	const char *file = getenv("TEST_CLOCK");
 
 	if (file)
-		test_clock(CLOCK_FLOWS, file);
+		test_clock(getenv("TEST_CLOCK_STANDS") ? CLOCK_STANDS : CLOCK_FLOWS, file);
 }
 #endif

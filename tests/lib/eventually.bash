@@ -2,11 +2,11 @@
 # For what another process does in its own time.
 # shellcheck shell=bash
 
-# Runs a command until it succeeds, so many times at most, 10 ms apart.
-eventually() { # TIMES COMMAND [ARG...]
-  local i times=$1
-  shift
-  for ((i = 0; i < times; i++)); do
+# Runs a command until it succeeds, 10 ms apart; 12,000 times at most, which is two minutes and more:
+# what does not come by then has hung, however busy the machine is.
+eventually() { # COMMAND [ARG...]
+  local i
+  for ((i = 0; i < 12000; i++)); do
     if "$@"; then return 0; fi
     sleep 0.01
   done

@@ -31,13 +31,15 @@ sim_tree() { # DIR
 }
 
 # $sim/node is mounted at $root, with the script from stdin; what happens goes to $sim/log.
-# A second start goes on with the same machine.
+# A second start goes on with the same machine. Its times are those of a clock of its own.
 sim_start() {
+  local library=$BATS_TEST_DIRNAME/../build/test/clock.so clock=() # not where it is demonstrated
+  [ ! -e "$library" ] || clock=("LD_PRELOAD=$library" "TEST_CLOCK=$sim/sim-clock")
   root=$sim/root
   mkdir -p "$root"
   cat >"$sim/script"
   : >"$sim/log"
-  "$simnode" --with-parent --script "$sim/script" --log "$sim/log" "$sim/node" "$root" 2>"$sim/stderr" 3>&- &
+  env "${clock[@]}" "$simnode" --with-parent --script "$sim/script" --log "$sim/log" "$sim/node" "$root" 2>"$sim/stderr" 3>&- &
   SIM_PID=$!
   until mountpoint -q "$root"; do
     kill -0 "$SIM_PID" 2>/dev/null || {
@@ -49,6 +51,11 @@ sim_start() {
   done
 }
 
+# What takes so long, or comes after so long, is over.
+sim_pass() { # MILLISECONDS
+  truncate -s "+$1" "$sim/sim-clock"
+}
+
 _sim_ended() { ! kill -0 "$SIM_PID" 2>/dev/null; }
 
 # Lazily unmounted, so that open files are no obstacle; then simnode ends and with it what
@@ -57,7 +64,7 @@ sim_stop() {
   [ -n "${SIM_PID:-}" ] || return 0
   fusermount3 -u -z -q "$root" || :
   kill "$SIM_PID" 2>/dev/null || :
-  eventually 500 _sim_ended || :
+  eventually _sim_ended || :
   if kill -9 "$SIM_PID" 2>/dev/null; then
     SIM_PID=
     echo "simnode did not end by itself" >&2
@@ -69,7 +76,7 @@ sim_stop() {
 
 # Waits until the log has a line that a pattern of grep -E fits.
 sim_wait() { # PATTERN
-  if eventually 1000 grep -qE "$1" "$sim/log"; then return 0; fi
+  if eventually grep -qE "$1" "$sim/log"; then return 0; fi
   echo "nothing in the log of simnode is like: $1" >&2
   tail -n 20 "$sim/log" >&2
   return 1
