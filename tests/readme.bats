@@ -197,7 +197,7 @@ sudo() {
 # Until what a command in the background mounts is there.
 wait_for_mount() {
   eventually mountpoint -q "$BATS_TEST_TMPDIR/sim/mnt" || {
-    echo "nothing was mounted within 10 s"
+    echo "nothing was mounted in time"
     return 1
   }
 }

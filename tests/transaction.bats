@@ -106,7 +106,7 @@ CALLS=(fsync renameat unlinkat openat write)
 
 wait_for_text() { # FILE
   eventually test -s "$1" || {
-    echo "nothing was written to $1 within a minute" >&2
+    echo "nothing was written to $1" >&2
     return 1
   }
 }
@@ -301,10 +301,10 @@ s = socket.socket(socket.AF_UNIX)
 s.bind("/run/systemd/private")
 s.listen(5)
 print("listens", flush=True)
-time.sleep(100)' >"$BATS_TEST_TMPDIR/listens" 3>&- &
+time.sleep(1000)' >"$BATS_TEST_TMPDIR/listens" 3>&- &
   listener=$!
   wait_for_text "$BATS_TEST_TMPDIR/listens"
-  run timeout 60 "$railhead" status
+  run timeout 200 "$railhead" status
   kill $listener
   rm /run/systemd/private
   [ "$status" -eq 7 ]
