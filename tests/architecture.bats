@@ -40,7 +40,7 @@ P
   cp -a build/release build/railhead build/railhead-bench build/05_railhead build/deps-ok "$tree/build"
   run -0 add_examples "$tree"
   [ "$output" -ge 8 ]
-  run -0 timeout 120 make -s -C "$tree" DEV=1 all
+  run -0 timeout 300 make -s -C "$tree" DEV=1 all
   [[ $output != *warning* ]]
 
   railhead=$tree/build/railhead

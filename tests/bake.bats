@@ -286,7 +286,7 @@ P
       link) ln -sfn "$outside/secret" "$conf" ;;
       pipe) rm "$conf" && mkfifo "$conf" ;;
     esac
-    run -6 --separate-stderr timeout 20 "$railhead" bake --root "$root" --gate kubelet
+    run -6 --separate-stderr timeout 300 "$railhead" bake --root "$root" --gate kubelet
     [[ $stderr == *"10-railhead.conf: left as it is: bake did not make this path"* ]]
     run -0 bake --undo
     [ -e "$conf" ] || [ -L "$conf" ]
@@ -485,7 +485,7 @@ P
   [[ $stderr == *"can't tell whether /boot/initrd.img-1 contains railhead"* ]]
   rm "$root/boot/initrd.img-1"
   mkfifo "$root/boot/initrd.img-1"
-  run -0 --separate-stderr timeout 20 "$railhead" bake --root "$root"
+  run -0 --separate-stderr timeout 300 "$railhead" bake --root "$root"
   [ -z "$stderr" ]
 }
 

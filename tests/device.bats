@@ -199,7 +199,7 @@ is_lapsed() { # WORDS...
   sim_start <<<"latency netdev 10m"
   mlx5 unbind "${PFS[0]}"
   mlx5 bind "${PFS[0]}"
-  run -7 timeout 30 "$railhead" apply --root "$root" --device "${PFS[0]}"
+  run -7 timeout 300 "$railhead" apply --root "$root" --device "${PFS[0]}"
   is_lapsed "${PFS[0]}: " "the driver has not made the netdev or RDMA device"
 }
 

@@ -44,7 +44,7 @@ railhead_is() {
 # Runs the script as initramfs-tools does; then what is left mounted below the real root, and what
 # is in /run/railhead, are in files of these names.
 boot() { # [COMMAND before the script]
-  run -0 timeout 60 unshare -m sh -ec '
+  run -0 timeout 300 unshare -m sh -ec '
     mount -t tmpfs root "$1/real"
     cp -a "$1/files/." "$1/real/"
     mount -t tmpfs run /run

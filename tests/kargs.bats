@@ -4,6 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 load lib/fakenode
+load lib/clock
 
 setup() {
   root=$BATS_TEST_TMPDIR/root
@@ -132,20 +133,27 @@ wanted="intel_iommu=on iommu=pt transparent_hugepage=never default_hugepagesz=1G
   local option
   "$railhead" kargs --reset --root "$root"
   sum=$(sha256sum "$env")
-  mkfifo "$BATS_TEST_TMPDIR/held"
+  mkfifo "$BATS_TEST_TMPDIR/held" "$BATS_TEST_TMPDIR/until"
   mkdir -p "$root/run/railhead"
-  timeout 60 python3 -c 'import fcntl, os, sys, time
+  python3 -c 'import fcntl, os, sys, time
 lock = open(sys.argv[1], "w")
 fcntl.lockf(lock, fcntl.LOCK_EX)
 lock.write("4242")
 lock.flush()
 open(sys.argv[2], "w").close()
-time.sleep(60)' "$root/run/railhead/lock" "$BATS_TEST_TMPDIR/held" >/dev/null 3>&- &
+sys.stdin.read()' "$root/run/railhead/lock" "$BATS_TEST_TMPDIR/held" >/dev/null <"$BATS_TEST_TMPDIR/until" 3>&- &
   holder=$!
+  exec 9>"$BATS_TEST_TMPDIR/until" # it ends with the test
   read -r <"$BATS_TEST_TMPDIR/held" || :
   for option in --reset --mend "--mend --undo"; do
     # shellcheck disable=SC2086 # words
-    run -1 "$railhead" kargs $option --root "$root"
+    on_standing_clock "$railhead" kargs $option --root "$root" >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
+    eventually sleeps $!
+    pass 10000
+    status=0
+    wait $! || status=$?
+    [ "$status" -eq 1 ]
+    output=$(<"$BATS_TEST_TMPDIR/said")
     [[ $output == *"another railhead is at work (pid 4242)"* ]]
   done
   kill "$holder"

@@ -4,6 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 load lib/fakenode
+load lib/eventually
 
 setup() {
   root=$BATS_TEST_TMPDIR/root
@@ -414,6 +415,13 @@ Y
   done
 }
 
+has_written() { [ "$(cat "$root/proc/sys/x/k20")" = 1 ]; }
+
+goes_on() { # PID of strace, until it has ended
+  pkill -CONT -P "$1" || :
+  ! kill -0 "$1" 2>/dev/null
+}
+
 @test "a file that comes while stage early sets others is set, and nothing has undone it" {
   local k
   for k in {1..40}; do put "$root/proc/sys/x/k$k" 0; done
@@ -423,15 +431,18 @@ Y
     printf '  x.k%s: 1\n' {1..40}
   } | sku
   echo none >"$root/sys/devices/pci0000:00/block/sda/queue/scheduler"
-  { # as a driver does that was loaded a moment before
-    until [ "$(cat "$root/proc/sys/x/k1")" = 1 ]; do sleep 0.01; done
-    put "$root/sys/devices/pci0000:00/block/sdb/queue/scheduler" bfq
-    ln -s ../devices/pci0000:00/block/sdb "$root/sys/block/sdb"
-  } 3>&- &
-  # two seconds for the forty
-  run strace -f -o /dev/null -e trace=write -e inject=write:delay_exit=50000 \
-    "$railhead" apply --root "$root" --profile "$BATS_TEST_TMPDIR/sku.yaml"
-  kill $! 2>/dev/null || : # it has ended, unless k1 was never set
+  # The program stops when it has written the twentieth.
+  strace -f -o "$BATS_TEST_TMPDIR/calls" -e trace=write -P "$root/proc/sys/x/k20" -e inject=write:signal=STOP:when=1 \
+    "$railhead" apply --root "$root" --profile "$BATS_TEST_TMPDIR/sku.yaml" >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
+  eventually has_written
+  [ "$(cat "$root"/proc/sys/x/k* | grep -c 0)" -ge 1 ]
+  # as a driver does that was loaded a moment before
+  put "$root/sys/devices/pci0000:00/block/sdb/queue/scheduler" bfq
+  ln -s ../devices/pci0000:00/block/sdb "$root/sys/block/sdb"
+  eventually goes_on $!
+  status=0
+  wait $! || status=$?
+  output=$(<"$BATS_TEST_TMPDIR/said")
   echo "$output"
   [ "$status" -eq 0 ]
   [[ $output != *"undone"* ]]

@@ -339,7 +339,7 @@ Y
 @test "--html and --snapshot: a pipe or a device is written to, and stays what it is" {
   mkfifo pipe
   for option in --html --snapshot; do
-    timeout 30 cat pipe >read &
+    timeout 300 cat pipe >read &
     run -0 "$railhead" survey $option pipe --root "$root"
     wait $!
     [ -p pipe ] && [ -s read ]

@@ -5,6 +5,7 @@
 
 bats_require_minimum_version 1.5.0
 load lib/simnode
+load lib/clock
 
 screens=$BATS_TEST_DIRNAME/fixtures/screens
 
@@ -190,7 +191,7 @@ Y
   sim_tree "$sim"
   sim_profile <<<'sriov: {rails: {vfs: 2, vf: {driver: netdev}}}'
   sim_start <<<'latency create 1500ms'
-  in_terminal 100 30 until "waiting for sriov/0000:[0-9a-f:.]*/numvfs and [1-7] more: [2-9] s, at most [0-9a-z ]*" \
+  in_terminal 100 30 until "waiting for sriov/0000:[0-9a-f:.]*/numvfs and [1-7] more: \([2-9]\|[1-9][0-9]\) s, at most [0-9a-z ]*" \
     "$railhead apply --root $root --stage devices" >screen
   [ "$(grep -c "waiting for" screen)" -eq 1 ]
   eventually shows "^exit 0"
@@ -204,9 +205,10 @@ Y
 }
 
 @test "gate on a terminal: which measurement is at work" {
-  three_things "    slow: {run: command, command: [/bin/sleep, "5"], timeout: 4s}"
-  in_terminal 120 30 until 'gate: waiting for .*: [1-4] s, at most 4 s' \
-    "$railhead gate --root node --profile sku.yaml" >screen
+  three_things "    slow: {run: command, command: [/bin/sleep, "1000"], timeout: 50s}"
+  in_terminal 120 30 until 'gate: waiting for .*: [1-9][0-9]* s, at most 50 s' \
+    "LD_PRELOAD=$clock_library TEST_CLOCK=$clock $railhead gate --root node --profile sku.yaml" >screen
+  pass 50000
   eventually shows "^exit 7"
   run ! shows "waiting for"
 }

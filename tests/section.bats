@@ -72,7 +72,7 @@ C
 @test "a new section with one key: one file, one line, checked, explained, planned and applied" {
   touch "$BATS_TEST_TMPDIR/stamp"
   write_section
-  run -0 timeout 60 make -s -C "$tree" DEV=1 all
+  run -0 timeout 300 make -s -C "$tree" DEV=1 all
   [[ $output != *warning* ]]
 
   # nothing else was written, and nothing else compiled
@@ -131,7 +131,7 @@ C
 		SETTING("completion_timeout", A_NUMBER_OF("ranges", 0, 14), "Range of the completion timeout.", PCI_BITS(PCI_EXP_DEVCTL2, PCI_EXP_DEVCTL2_TIMEOUT_VALUE(15))),
 C
   touch "$BATS_TEST_TMPDIR/stamp"
-  run -0 timeout 60 make -s -C "$tree" DEV=1 all
+  run -0 timeout 300 make -s -C "$tree" DEV=1 all
   [[ $output != *warning* ]]
   run -0 find "$tree/build" -name '*.o' -newer "$BATS_TEST_TMPDIR/stamp" -printf '%f\n'
   [ "$(sort <<<"$output" | tr '\n' ' ')" = "link.o pcie.o qos.o sriov.o " ]

@@ -117,10 +117,11 @@ open(sys.argv[1], "wb").write(c)' "$dev/config"
   diff "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b"
 }
 
-@test "snapshot: a large node is captured and read in seconds" {
+@test "snapshot: a large node is captured and read with little work" {
   large_node "$root"
-  run -0 timeout 20 "$railhead" survey --root "$root" --snapshot "$tar"
-  run -0 timeout 20 "$railhead" survey --json --root "$tar"
+  ulimit -S -t 20 # seconds of CPU time; a second is enough
+  run -0 "$railhead" survey --root "$root" --snapshot "$tar"
+  run -0 "$railhead" survey --json --root "$tar"
   [ "$(jq '.pci | length' <<<"$output")" = 256 ]
 }
 
@@ -200,11 +201,11 @@ P
 import sys, tarfile
 d = tarfile.TarInfo("proc"); d.type = tarfile.DIRTYPE
 sys.stdout.buffer.write(d.tobuf() * 300001 + bytes(1024))' >"$tar"
-  run -2 timeout 30 "$railhead" survey --root "$tar"
+  run -2 timeout 300 "$railhead" survey --root "$tar"
   [[ $output == *"more than 300000 entries"* ]]
   for what in dotdot:"'..'" absolute:absolute through:link hard:"hard link" device:"neither file" fifo:"neither file" long:"too long"; do
     python3 "$BATS_TEST_TMPDIR/make.py" "${what%%:*}" "$BATS_TEST_TMPDIR/outside" >"$tar"
-    run -2 timeout 30 "$railhead" survey --root "$tar"
+    run -2 timeout 300 "$railhead" survey --root "$tar"
     [[ $output == *"${what#*:}"* ]]
   done
   [ -z "$(ls -A "$BATS_TEST_TMPDIR/outside")" ]
@@ -215,7 +216,7 @@ sys.stdout.buffer.write(d.tobuf() * 300001 + bytes(1024))' >"$tar"
   mkdir "$BATS_TEST_TMPDIR/proc"
   truncate -s 300M "$BATS_TEST_TMPDIR/proc/big"
   tar czf "$tar" -C "$BATS_TEST_TMPDIR" proc
-  run -2 timeout 30 "$railhead" survey --root "$tar"
+  run -2 timeout 300 "$railhead" survey --root "$tar"
   [[ $output == *"more than 256 MiB"* ]]
   tidy
 }

@@ -5,6 +5,7 @@
 bats_require_minimum_version 1.5.0
 load lib/fakenode
 load lib/fakebench
+load lib/clock
 
 setup() {
   root=$BATS_TEST_TMPDIR/root
@@ -32,7 +33,7 @@ begin() { # [OPTION...]
 # Reads lines until one has that text; all of them are in $seen.
 until_line() { # TEXT
   local line
-  while read -r -t 30 -u 4 line; do
+  while read -r -t 300 -u 4 line; do
     printf '%s\n' "$line" >>"$seen"
     [[ $line != *"$1"* ]] || return 0
   done
@@ -43,7 +44,7 @@ until_line() { # TEXT
 
 ends() { # STATUS
   local status=0
-  timeout 30 tail --pid="$watcher" -f /dev/null
+  timeout 300 tail --pid="$watcher" -f /dev/null
   wait "$watcher" || status=$?
   watcher=''
   [ "$status" = "$1" ]
@@ -114,16 +115,15 @@ gate() { # STATUS [OPTION...]
   [ ! -s "$BATS_TEST_TMPDIR/err" ]
 }
 
+# In poll(2), without a time at which it would look by itself.
+sleeps_for_ever() { grep -qE '^7 0x[0-9a-f]+ 0x3 0xf{8,16} ' "/proc/$watcher/syscall"; }
+
 @test "it sleeps while nothing happens" {
-  local before after
   memory 1GB/s
   gate 0
   begin
   until_line ' ready '
-  before=$(awk '/^voluntary/ {print $2}' "/proc/$watcher/status")
-  sleep 3 # what it does in that time is what is counted
-  after=$(awk '/^voluntary/ {print $2}' "/proc/$watcher/status")
-  [ $((after - before)) -le 1 ]
+  eventually sleeps_for_ever
 }
 
 @test "a directory of the state that goes and comes back is followed" {
@@ -180,7 +180,7 @@ gate() { # STATUS [OPTION...]
 }
 
 @test "where its lines can't be written it ends, and says so" {
-  run -1 timeout 30 sh -c '"$1" status --watch --root "$2" >/dev/full' sh "$railhead" "$root"
+  run -1 timeout 300 sh -c '"$1" status --watch --root "$2" >/dev/full' sh "$railhead" "$root"
   [[ $output == "railhead: standard output: "* ]]
 }
 
@@ -191,24 +191,31 @@ gate() { # STATUS [OPTION...]
   # as a gate does: it has the lock, has written the record, and makes the file
   cd "$BATS_TEST_TMPDIR"
   cat >hold.py <<'END'
-import fcntl, os, sys, time
+import fcntl, os, sys
 os.chdir(sys.argv[1])
 lock = open("lock", "a")
 fcntl.lockf(lock, fcntl.LOCK_EX)
 print("held", flush=True)
-time.sleep(float(sys.argv[2]))
-os.rename("ready.later", "ready")
-time.sleep(1.5)
+if sys.stdin.readline():
+    os.rename("ready.later", "ready")
 END
-  exec 5< <(exec python3 hold.py "$root/run/railhead" 0.3 3>&-)
-  read -r -u 5
-  run -0 "$railhead" status --root "$root"
-  [[ $output == "verdict: ready "* ]]
-  cat <&5
+  coproc holds { exec python3 hold.py "$root/run/railhead" 3>&-; }
+  read -r -u "${holds[0]}"
+  on_standing_clock "$railhead" status --root "$root" >said 3>&- &
+  eventually sleeps $!
+  echo >&"${holds[1]}"
+  wait $!
+  [[ $(<said) == "verdict: ready "* ]]
+  wait "$holds_PID"
   mv "$root/run/railhead/ready" "$root/run/railhead/ready.later"
-  exec 5< <(exec python3 hold.py "$root/run/railhead" 4 3>&-)
-  read -r -u 5
-  run -7 "$railhead" status --root "$root"
-  [[ $output == "verdict: lapsed "* ]]
-  cat <&5
+  coproc holds { exec python3 hold.py "$root/run/railhead" 3>&-; }
+  read -r -u "${holds[0]}"
+  on_standing_clock "$railhead" status --root "$root" >said 3>&- &
+  eventually sleeps $!
+  pass 1000
+  status=0
+  wait $! || status=$?
+  [ "$status" -eq 7 ]
+  [[ $(<said) == "verdict: lapsed "* ]]
+  kill "$holds_PID"
 }

@@ -25,9 +25,10 @@ share_clock() {
   chmod 666 "$clock"
 }
 
-# Sleeps in the kernel: in poll(2), ppoll(2), nanosleep(2) or clock_nanosleep(2).
-sleeps() { # PID
-  grep -qE '^(7|271|35|230) ' "/proc/$1/syscall"
+# Whether a railhead of on_clock that was started in the background sleeps: in poll(2), ppoll(2),
+# nanosleep(2) or clock_nanosleep(2).
+sleeps() { # PID: $!
+  grep -qE '^(7|271|35|230) ' "/proc/$(pgrep -P "$1")/syscall" 2>/dev/null
 }
 
 # Wherever it runs: its own children can say so, too.

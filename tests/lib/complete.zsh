@@ -2,7 +2,7 @@
 # What an interactive zsh offers where the Tab key is pressed:
 #   zsh -f complete.zsh DIRECTORY-OF-COMPLETIONS LINE SCRATCH-FILE DUMP
 # A line of output for each. DUMP is where zsh keeps what it found for the next call. Exit status
-# 1: no answer within 20 s.
+# 1: no answer within five minutes.
 export OFFERED=$3
 : >$OFFERED
 rc="fpath=(${(q)1} \$fpath)
@@ -23,7 +23,7 @@ zmodload zsh/zpty zsh/datetime
 zpty -b shell zsh -f -i
 zpty -w shell "eval ${(qqqq)rc}"
 zpty -w -n shell "$2"$'\t\x18'
-for ((until = EPOCHSECONDS + 20; EPOCHSECONDS < until;)); do
+for ((until = EPOCHSECONDS + 300; EPOCHSECONDS < until;)); do
   zpty -r -t shell seen # or its terminal fills
   [[ $(tail -n 1 $OFFERED) == '(end)' ]] && { sed '/^$/d; $d' $OFFERED; exit 0 }
 done
