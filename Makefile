@@ -113,7 +113,7 @@ $(BUILD)/railhead-bench: $(call obj,release,$(BENCH_SRC) $(BASE_SRC))
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(BENCH_LIBS))
 
-# With stalls that no accounting shows, and load to measure beside: for tests of the gate.
+# With stalls that no accounting shows, and load to measure beside: for tests/bench/gate-load.
 $(BUILD)/test/railhead-bench-stalls: $(call obj,release,$(BENCH_SRC) $(BASE_SRC) tests/lib/stalls.c)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
@@ -269,7 +269,7 @@ check-fast: check-unit check-fuzz check-bats lies bench-fleet ## cmocka, fuzz co
 # All that the fast tests are made of, so that it can be made side by side (make -j).
 # Those for another CPU are the unit tests.
 TEST_PROGRAMS := $(UNIT_BIN) $(GPU_STANDINS) $(if $(CROSS_COMPILE),,$(BUILD)/simnode \
-	$(FUZZ_REPLAY) $(BUILD)/histories $(BUILD)/test/grub_reader $(BUILD)/test/railhead-bench-stalls $(BUILD)/test/load \
+	$(FUZZ_REPLAY) $(BUILD)/histories $(BUILD)/test/grub_reader \
 	$(BUILD)/test/clock.so)
 
 build-tests: all $(TEST_PROGRAMS) ## build the fast tests, and run none

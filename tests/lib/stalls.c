@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Slowness that no accounting shows, for railhead-bench as the tests link it (ld's --wrap): as SMIs
+ * Slowness that no accounting shows, for railhead-bench as tests/bench/gate-load has it (ld's --wrap): as SMIs
  * or a halted clock would, all pieces of work of its memory benchmarks stop together for a share of
  * each period, on the CPU and at its expense.
  *
