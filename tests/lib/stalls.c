@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Slowness that no accounting shows, for railhead-bench as tests/bench/gate-load has it (ld's --wrap): as SMIs
- * or a halted clock would, all pieces of work of its memory benchmarks stop together for a share of
- * each period, on the CPU and at its expense.
+ * Slowness that no accounting shows, for railhead-bench as tests/bench/gate-load has it (ld's
+ * --wrap): as SMIs or a halted clock would, all pieces of work of its memory benchmarks stop
+ * together for a share of each period, on the CPU and at its expense.
  *
  *   STALLS=PERCENT:PERIOD_US railhead-bench-stalls memory_bandwidth ...
  *
