@@ -31,7 +31,7 @@ gate:
   budget: 240s
   checks:
     health: {run: gpu_health, on: gpus}
-    copy: {run: gpu_copy, on: gpus, min: 1GB/s, timeout: 15s}
+    copy: {run: gpu_copy, on: gpus, min: 1GB/s, timeout: 8s}
     peer: {run: gpu_peer, on: gpus, min: 1GB/s}
 Y
 }
@@ -97,7 +97,7 @@ eight_gpus() {
       [ "$i" = "$j" ] || model "${gpus[i]} ${gpus[j]} 2000000000"
     done
   done
-  sed -i "s/expect: 2/expect: 8/; s/peer: {.*/peer: {run: gpu_peer, on: gpus, min: 1GB\/s, timeout: 15s}/" \
+  sed -i "s/expect: 2/expect: 8/; s/peer: {.*/peer: {run: gpu_peer, on: gpus, min: 1GB\/s, timeout: 8s}/" \
     "$root/etc/railhead/profiles/site.yaml"
 }
 
@@ -130,7 +130,7 @@ with_log() {
     measured "gate/health/$gpu" same
     [ "$gpu" = "$b" ] || measured "gate/copy/$gpu" same
   done
-  measured "gate/copy/$b" failed "^gpu_copy of $b: no result within 15000 ms; it was killed: "
+  measured "gate/copy/$b" failed "^gpu_copy of $b: no result within 8000 ms; it was killed: "
 }
 
 @test "what only asks the driver has its turn before the load, and after it, which may bring a fault out" {
@@ -364,7 +364,7 @@ truncate -s +48000 CLOCK # of 50 s
 wait
 S
   sed -i "s,CLOCK,$clock," "$bench"
-  sed -i 's/timeout: 15s/timeout: 50s/; s/peer: {run: gpu_peer, on: gpus, min: 1GB\/s}/peer: {run: gpu_peer, on: gpus, min: 3GB\/s, timeout: 50s}/' \
+  sed -i 's/timeout: 8s/timeout: 50s/; s/peer: {run: gpu_peer, on: gpus, min: 1GB\/s}/peer: {run: gpu_peer, on: gpus, min: 3GB\/s, timeout: 50s}/' \
     "$root/etc/railhead/profiles/site.yaml"
   share_clock
   on_standing_clock gate_ends 7 blocked
@@ -376,7 +376,7 @@ S
   model "cuMemcpyHtoDAsync_v2 hangs 0"
   gate_ends 7 blocked
   for gpu in $a $b; do
-    measured "gate/copy/$gpu" failed "^gpu_copy of $gpu: no result within 15000 ms; it was killed: "
+    measured "gate/copy/$gpu" failed "^gpu_copy of $gpu: no result within 8000 ms; it was killed: "
     measured "gate/health/$gpu" same
   done
   measured "gate/peer/$a-$b" same
@@ -785,13 +785,13 @@ numbers() { # JQ-FILTER
 }
 
 @test "reuse: a library that hangs at the looks is no pass, and the numbers stay what they were" {
-  sed -i 's/  budget: 240s/&\n  reuse: 24h/; s/gpu_health, on: gpus/&, timeout: 15s/' \
+  sed -i 's/  budget: 240s/&\n  reuse: 24h/; s/gpu_health, on: gpus/&, timeout: 8s/' \
     "$root/etc/railhead/profiles/site.yaml"
   gate_ends 0 ready
   reused
   model "nvmlInit_v2 hangs 0"
   gate_ends 7 blocked
-  measured "gate/health/$a" failed "no result within 15000 ms"
+  measured "gate/health/$a" failed "no result within 8000 ms"
   measured "gate/copy/$a" same
 }
 

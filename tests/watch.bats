@@ -200,15 +200,17 @@ if sys.stdin.readline():
     os.rename("ready.later", "ready")
 END
   coproc holds { exec python3 hold.py "$root/run/railhead" 3>&-; }
+  holder=$holds_PID # which the shell forgets once it has ended
   read -r -u "${holds[0]}"
   on_standing_clock "$railhead" status --root "$root" >said 3>&- &
   eventually sleeps $!
   echo >&"${holds[1]}"
   wait $!
   [[ $(<said) == "verdict: ready "* ]]
-  wait "$holds_PID"
+  wait "$holder"
   mv "$root/run/railhead/ready" "$root/run/railhead/ready.later"
   coproc holds { exec python3 hold.py "$root/run/railhead" 3>&-; }
+  holder=$holds_PID # which the shell forgets once it has ended
   read -r -u "${holds[0]}"
   on_standing_clock "$railhead" status --root "$root" >said 3>&- &
   eventually sleeps $!
@@ -217,5 +219,5 @@ END
   wait $! || status=$?
   [ "$status" -eq 7 ]
   [[ $(<said) == "verdict: lapsed "* ]]
-  kill "$holds_PID"
+  kill "$holder"
 }
