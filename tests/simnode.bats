@@ -713,14 +713,14 @@ S
 }
 
 @test "PFs that hang: without the global lock their own lanes are lost, and no other" {
-  others_done() { [ "$(count_of hang) $(count_of named) $(at_work)" = "2 24 3" ]; }
-  rails 4 netdev 100s
+  others_made() { [ "$(count_of hang) $(count_of sriov-end) $(at_work)" = "2 6 3" ]; }
+  rails 4 netdev 60s
   sim_start <<'S'
 global_lock no
 at /sys/bus/pci/devices/0000:9a:00.0/sriov_numvfs write hang
 at /sys/bus/pci/devices/0000:cc:00.0/sriov_numvfs write hang
 S
-  run -6 apply_until 103000 others_done
+  run -6 apply_until 63000 others_made
   for i in 4 6; do
     [[ $(said_of "sriov/${PFS[i]}/numvfs: failed: ") == *"has not returned from the kernel"*"the worker is in sim_wait_for_firmware"* ]]
     [ "$(cat "$(pf $i)/sriov_drivers_autoprobe")" = 1 ]
