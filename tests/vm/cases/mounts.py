@@ -144,7 +144,7 @@ def nfs_rdma(vm):
 
 def _waits(vm, mounts, words):
     _profile(vm, mounts)
-    vm.sh("railhead apply >/run/said 2>&1; railhead gate >/run/verdict 2>&1", 300)
+    exits(vm, "railhead apply >/run/said 2>&1; railhead gate >/run/verdict 2>&1", 7, 300)
     status = status_json(vm)
     equal(f"verdict: {vm.read('/run/verdict')}", status["verdict"], "waiting")
     said = [r for r in status["reasons"] if r.startswith("mounts/mnt/ai-data: ")]
