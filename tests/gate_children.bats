@@ -60,7 +60,7 @@ no_process() { # PATTERN
     for i in {1..19}; do echo "good$i||$good"; done
     echo "hangs|timeout: 500ms, |trap '' TERM; sleep $mark.1 & wait; sleep $mark.1"
   } | site 240s
-  status_is 7 gate --root "$root"
+  status_is 7 on_slow_clock gate --root "$root"
   [ "$(jq '[.measurements[] | select(.state == "same")] | length' "$gate_out")" = 19 ]
   measured gate/hangs/command failed "^command /bin/sh: no result within 500 ms; it was killed: "
   no_process "^sleep $mark"
@@ -88,8 +88,8 @@ no_process() { # PATTERN
   run "$railhead" status --root "$root"
   [[ $output == *"exit status 3 (output: no such rack)"*remedy:* ]]
   [[ $(tr -s ' \n' ' ' <<<"$output") == *"remedy: $("$railhead" explain RH-HOST-COMMAND --json | jq -r '.faults[0].remedy')"* ]]
-  site 240s <<<"hangs|timeout: 500ms, |sleep 60"
-  status_is 7 gate --again --root "$root"
+  site 240s <<<"hangs|timeout: 500ms, |sleep 600"
+  status_is 7 on_slow_clock gate --again --root "$root"
   run "$railhead" status --root "$root"
   [[ $output == *"it was killed: see in the kernel log"* && $output != *remedy:* ]]
 }
@@ -177,7 +177,7 @@ bomb|timeout: 1s, |b() { b & b & sleep $mark.3; }; b
 stubborn|timeout: 500ms, |(setsid sh -c 'trap "" TERM HUP; while :; do sleep $mark.3; done' &) & wait; sleep $mark.3
 good||$good
 S
-  status_is 7 gate --root "$root"
+  status_is 7 on_slow_clock gate --root "$root"
   for name in background daemon good; do measured gate/$name/command same; done
   # the bomb meets the limit of processes, or its deadline
   measured gate/bomb/command failed "killed|[Cc]annot fork"

@@ -15,7 +15,12 @@ on_clock() { # COMMAND...
 
 # Whose clock stands otherwise.
 on_standing_clock() { # COMMAND...
-  TEST_CLOCK_STANDS=1 on_clock "$@"
+  TEST_CLOCK_KIND=stands on_clock "$@"
+}
+
+# ... goes at a tenth of the machine's speed: what must be done within its second has ten.
+on_slow_clock() { # COMMAND...
+  TEST_CLOCK_KIND=crawls on_clock "$@"
 }
 
 # For programs of other users, who then reach it: gates whose children put it forward.

@@ -3,7 +3,7 @@
  * Part of the unit tests (ld's --wrap, clock.h), and a library for a whole program, whose clock is
  * as many milliseconds ahead of the machine's as FILE has bytes:
  *
- *   LD_PRELOAD=build/test/clock.so TEST_CLOCK=FILE [TEST_CLOCK_STANDS=1] COMMAND...
+ *   LD_PRELOAD=build/test/clock.so TEST_CLOCK=FILE [TEST_CLOCK_KIND=stands|crawls] COMMAND...
  */
 #include "clock.h"
 
@@ -42,8 +42,8 @@ int DOOR(nanosleep)(const struct timespec *wanted, struct timespec *left);
 static enum test_clock kind;
 static char *path;
 static pid_t owner;
-static uint64_t stood_at, told; /* told: how far it was ahead in the last answer */
-static uint64_t *passed;	/* shared with forks; NULL: the machine's clock and nothing else */
+static uint64_t began, told; /* told: how far it was ahead in the last answer */
+static uint64_t *passed;     /* shared with forks; NULL: the machine's clock and nothing else */
 static void (*meanwhile)(void *arg);
 static void *meanwhile_arg;
 
@@ -68,6 +68,13 @@ static uint64_t ahead(void)
 	       (path && stat(path, &st) == 0 ? (uint64_t)st.st_size * MS : 0);
 }
 
+static uint64_t passed_by_itself(void)
+{
+	uint64_t real = machine_usec() - began;
+
+	return kind == CLOCK_FLOWS ? real : kind == CLOCK_CRAWLS ? real / 10 : 0;
+}
+
 static bool leaps(void)
 {
 	return passed && (kind == CLOCK_LEAPS || (kind == CLOCK_LEAPS_BEHIND && getpid() != owner));
@@ -90,7 +97,7 @@ void test_clock(enum test_clock how, const char *file)
 	path = file ? strdup(file) : NULL;
 	meanwhile = NULL;
 	owner = getpid();
-	stood_at = machine_usec();
+	began = machine_usec();
 	kind = how;
 }
 
@@ -112,7 +119,7 @@ int DOOR(clock_gettime)(clockid_t id, struct timespec *ret)
 	if (!passed || id != CLOCK_MONOTONIC)
 		return real_clock_gettime(id, ret);
 	told = ahead();
-	now = (kind == CLOCK_FLOWS ? machine_usec() : stood_at) + told;
+	now = began + passed_by_itself() + told;
 	*ret = (struct timespec){(time_t)(now / 1000000), (long)(now % 1000000) * 1000};
 	return 0;
 }
@@ -164,9 +171,12 @@ int DOOR(nanosleep)(const struct timespec *wanted, struct timespec *left)
 #ifdef PRELOAD
 __attribute__((constructor)) static void start(void)
 {
-	const char *file = getenv("TEST_CLOCK");
+	const char *file = getenv("TEST_CLOCK"), *word = getenv("TEST_CLOCK_KIND");
 
 	if (file)
-		test_clock(getenv("TEST_CLOCK_STANDS") ? CLOCK_STANDS : CLOCK_FLOWS, file);
+		test_clock(!word			 ? CLOCK_FLOWS
+			   : strcmp(word, "crawls") == 0 ? CLOCK_CRAWLS
+							 : CLOCK_STANDS,
+			   file);
 }
 #endif

@@ -9,6 +9,7 @@
 
 enum test_clock {
 	CLOCK_FLOWS,	    /* as the machine's */
+	CLOCK_CRAWLS,	    /* at a tenth of its speed: who has little time has ten times as much */
 	CLOCK_STANDS,	    /* passes by test_clock_pass() and the file alone */
 	CLOCK_LEAPS,	    /* a wait in which nothing comes is over at once: its time has passed */
 	CLOCK_LEAPS_BEHIND, /* so it is in the forks of the caller, for whom it stands */

@@ -144,6 +144,12 @@ static int clock_flows(void **state)
 	return start_clock(CLOCK_FLOWS);
 }
 
+static int clock_crawls(void **state)
+{
+	(void)state;
+	return start_clock(CLOCK_CRAWLS);
+}
+
 static int clock_stands(void **state)
 {
 	(void)state;
@@ -890,10 +896,10 @@ static void test_abandoned(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_what_children_say),
 	cmocka_unit_test(test_result_is_handed_over),
-	cmocka_unit_test(test_deadline),
+	cmocka_unit_test_setup_teardown(test_deadline, clock_crawls, end_clock),
 	cmocka_unit_test_setup_teardown(test_time_to_yield, clock_stands, end_clock),
 	cmocka_unit_test(test_nothing_stays),
-	cmocka_unit_test_setup_teardown(test_one_that_flees, clock_flows, end_clock),
+	cmocka_unit_test_setup_teardown(test_one_that_flees, clock_crawls, end_clock),
 	cmocka_unit_test(test_caller_dies),
 	cmocka_unit_test(test_output_costs_no_memory),
 	cmocka_unit_test(test_limits),
