@@ -6,7 +6,7 @@
 
 Before 3.11 a reader of its own stands in, for what the files of this tree use: tables and arrays of
 them, dotted and quoted keys, strings of all four kinds, integers, booleans, arrays, inline tables.
-Anything else is a TOMLDecodeError with its line, as for the library's reader.
+Anything else is a TOMLDecodeError with its line. A table that comes twice is read as one.
 """
 import json
 import re
@@ -126,6 +126,8 @@ except ModuleNotFoundError:
             *path, name = self.key()
             self.expect("]]" if many else "]")
             table = self.below(document, path)
+            if isinstance(table.get(name, [] if many else {}), list) != many:
+                self.fail(f"{name} as a table, or as an array of tables")
             if not many:
                 return self.below(table, [name])
             table.setdefault(name, []).append({})
