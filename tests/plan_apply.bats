@@ -86,7 +86,7 @@ value() { cat "$root/$1"; }
   sed -i 's/vfs: 2,/vfs: 2, timeout: 100s,/' "$root/etc/railhead/profiles/sku.yaml"
   rm "$root/sys/bus/pci/devices/$PF0/sriov_numvfs"
   mkfifo "$root/sys/bus/pci/devices/$PF0/sriov_numvfs" # open for writing blocks for ever
-  other_done() { [ "$(cat "$root/sys/bus/pci/devices/$PF1/sriov_numvfs") $(processes_of "$railhead" apply --root "$root" --stage devices)" = "2 2" ]; }
+  other_done() { [ "$(cat "$root/sys/bus/pci/devices/$PF1/sriov_numvfs") $(count_processes "$railhead" apply --root "$root" --stage devices)" = "2 2" ]; }
   pass_when 103000 other_done
   run -6 on_clock "$railhead" apply --root "$root" --stage devices
   [[ $output == *"sriov/$PF0/numvfs: failed: "*"has not returned from the kernel"* ]]

@@ -372,7 +372,7 @@ sriov: {rails: {vfs: $1, timeout: ${3:-30s}, vf: {driver: ${2:-netdev}}}}
 Y
 }
 
-at_work() { processes_of "$railhead" apply --root "$root" --stage devices; }
+at_work() { count_processes "$railhead" apply --root "$root" --stage devices; }
 
 # How often the log has an event.
 count_of() { grep -cE "^[0-9.]+ $1" "$sim/log" || :; } # PATTERN

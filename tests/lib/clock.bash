@@ -7,7 +7,10 @@
 . "${BASH_SOURCE[0]%/*}/eventually.bash"
 
 clock=$BATS_TEST_TMPDIR/clock
-clock_library=$(realpath "$BATS_TEST_DIRNAME/../build/test/clock.so")
+clock_library=$(realpath -e "$BATS_TEST_DIRNAME/../build/test/clock.so") || {
+  echo "the clock of the tests is not built: make build-tests" >&2
+  return 1
+}
 
 on_clock() { # COMMAND...
   LD_PRELOAD=$clock_library TEST_CLOCK=$clock "$@"
@@ -42,7 +45,7 @@ pass() { # MILLISECONDS
 }
 
 # A program and its forks: that of a railhead which waits for no worker is 1.
-processes_of() { # COMMAND...
+count_processes() { # COMMAND...
   pgrep -cxf "$*" || :
 }
 

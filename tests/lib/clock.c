@@ -3,7 +3,7 @@
  * Part of the unit tests (ld's --wrap, clock.h), and a library for a whole program, whose clock is
  * as many milliseconds ahead of the machine's as FILE has bytes:
  *
- *   LD_PRELOAD=build/test/clock.so TEST_CLOCK=FILE [TEST_CLOCK_KIND=stands|crawls] COMMAND...
+ *   LD_PRELOAD=build/test/clock.so TEST_CLOCK=FILE [TEST_CLOCK_KIND=flows|crawls|stands] COMMAND...
  */
 #include "clock.h"
 
@@ -42,8 +42,8 @@ int DOOR(nanosleep)(const struct timespec *wanted, struct timespec *left);
 static enum test_clock kind;
 static char *path;
 static pid_t owner;
-static uint64_t began, told; /* told: how far it was ahead in the last answer */
-static uint64_t *passed;     /* shared with forks; NULL: the machine's clock and nothing else */
+static uint64_t began, last_ahead; /* last_ahead: in the last answer */
+static uint64_t *passed; /* shared with forks; NULL: the machine's clock and nothing else */
 static void (*meanwhile)(void *arg);
 static void *meanwhile_arg;
 
@@ -118,8 +118,8 @@ int DOOR(clock_gettime)(clockid_t id, struct timespec *ret)
 
 	if (!passed || id != CLOCK_MONOTONIC)
 		return real_clock_gettime(id, ret);
-	told = ahead();
-	now = began + passed_by_itself() + told;
+	last_ahead = ahead();
+	now = began + passed_by_itself() + last_ahead;
 	*ret = (struct timespec){(time_t)(now / 1000000), (long)(now % 1000000) * 1000};
 	return 0;
 }
@@ -150,7 +150,7 @@ int DOOR(poll)(struct pollfd *fds, nfds_t n, int timeout)
 		uint64_t left = usec + from - machine_usec();
 
 		r = poll_ms(fds, n, left < SLICE_MS * MS ? (int)(left / MS) + 1 : SLICE_MS);
-	} while (r == 0 && machine_usec() < from + usec && ahead() == told);
+	} while (r == 0 && machine_usec() < from + usec && ahead() == last_ahead);
 	return r;
 }
 
@@ -171,12 +171,15 @@ int DOOR(nanosleep)(const struct timespec *wanted, struct timespec *left)
 #ifdef PRELOAD
 __attribute__((constructor)) static void start(void)
 {
-	const char *file = getenv("TEST_CLOCK"), *word = getenv("TEST_CLOCK_KIND");
+	static const char *const names[] = {"flows", "crawls", "stands"}; /* of enum test_clock */
+	const char *file = getenv("TEST_CLOCK"), *name = getenv("TEST_CLOCK_KIND");
+	unsigned int i = 0;
 
-	if (file)
-		test_clock(!word			 ? CLOCK_FLOWS
-			   : strcmp(word, "crawls") == 0 ? CLOCK_CRAWLS
-							 : CLOCK_STANDS,
-			   file);
+	if (!file)
+		return;
+	while (name && strcmp(name, names[i]) != 0)
+		if (++i == sizeof(names) / sizeof(*names))
+			abort();
+	test_clock((enum test_clock)i, file);
 }
 #endif
