@@ -244,7 +244,7 @@ static enum import_kind kind_of_text(const char *text)
 					       "softdep ", "alias ",	 "remove "};
 
 	while (*text) {
-		size_t len = strcspn(text, "\n");
+		size_t len;
 
 		text += strspn(text, IMPORT_BLANKS);
 		len = strcspn(text, "\n");
