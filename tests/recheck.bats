@@ -225,3 +225,47 @@ recheck() { # STATUS VERDICT
     run -2 "$railhead" gate --recheck "$option" --root "$root"
   done
 }
+
+# --- the kernel's log -----------------------------------------------------------------
+
+log_is() { # "NUMBER TEXT"...
+  mkdir -p "$root/dev"
+  printf '%s\n' "$@" | sed 's/ /,0,-;/; s/^/6,/' >"$root/dev/kmsg"
+}
+
+@test "an Xid is a record of the driver; what a user names so is none, and hides none" {
+  want 'gate: {checks: {x: {run: gpu_xid, on: rails}}}'
+  log_is '0 Linux version 6.1.0' "1 a[27]: segfault at 0 ip 0 sp 0 error 6 in NVRM: Xid (PCI:${PF0%.*}): 79, x[115b,+1000]"
+  ready
+  log_is '0 Linux version 6.1.0' "1 NVRM: Xid (PCI:${PF0%.*}): 79, GPU has fallen off the bus." \
+    "2 a[27]: segfault at 0 in NVRM: Xid (PCI:${PF0%.*}): 154, GPU recovery action changed from 0x1 (x) to 0x0 (None)"
+  recheck 7 lapsed
+  [ "$(jq -r '.faults[0].code' "$root/run/railhead/status.json")" = RH-GPU-OFF-BUS ]
+}
+
+@test "a log that lost records says nothing: blocked at the gate, and after the verdict no lapse" {
+  want 'gate: {checks: {x: {run: gpu_xid, on: rails}}}'
+  log_is '40 x' '41 y'
+  run -7 "$railhead" gate --root "$root"
+  [[ $output == *"has overwritten 40 records of its log"*"log_buf_len=4M"* ]]
+  [ "$(jq -r '.faults[0].code' "$root/run/railhead/status.json")" = RH-GATE-LOG-LOST ]
+  [ ! -e "$root/run/railhead/kernel-log" ]
+  log_is '0 Linux version 6.1.0' '1 x'
+  ready
+  log_is '2 x' '3 y' # no record is missing since then
+  recheck 0 ready
+  ready
+  log_is '6 x' '7 y'
+  recheck 0 ready
+  run -7 "$railhead" gate --again --root "$root"
+  [[ $output == *"has overwritten 2 records"* ]]
+}
+
+@test "an Xid is found again by each gate until the driver takes it back, also after it was overwritten" {
+  want 'gate: {checks: {x: {run: gpu_xid, on: rails}}}'
+  log_is '0 Linux version 6.1.0' '1 x' "2 NVRM: Xid (PCI:${PF0%.*}): 79, GPU has fallen off the bus." '3 y'
+  run -7 "$railhead" gate --root "$root"
+  log_is '3 y'
+  run -7 "$railhead" gate --again --root "$root"
+  [[ $output == *"has overwritten 1 records"* ]]
+}

@@ -1,40 +1,59 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Xids: the errors that the driver has reported since boot. */
+#include <errno.h>
+#include <inttypes.h>
+
 #include "base/str.h"
 #include "checks/check.h"
 #include "checks/looks.h"
 #include "checks/xid.h"
 #include "sys/kernel_log.h"
 
+/* Nothing found is "none" only if no record is missing. */
+static int judge(struct kernel_log *log, const struct xids *found, struct change *c,
+		 struct err *err)
+{
+	if (found->faults) {
+		kernel_log_hold(log, found->first_fault);
+		change_observe(c, "%zu", found->faults);
+		change_reason(c, "since boot the driver reported for %s: %s", c->on.name,
+			      str_get(&found->text));
+		c->fault = found->gravest;
+		c->state = CHANGE_DIFFERS;
+		return 0;
+	}
+	if (log->lost) {
+		change_observe(c, "not seen");
+		err_set(err, -ENODATA,
+			"the kernel has overwritten %" PRIu64 " records of its log that "
+			"nobody had looked at, so an Xid may have been among them; reboot, "
+			"and if that happens in each boot, add log_buf_len=4M to "
+			"kernel_args",
+			log->lost);
+		return err_fault(err, -ENODATA, FAULT_GATE_LOG_LOST);
+	}
+	change_observe(c, found->harmless ? "none (%zu that are no faults)" : "none",
+		       found->harmless);
+	c->state = CHANGE_SAME;
+	return 0;
+}
+
 static int look_xid(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	const char *addr = c->on.name;
-	cleanup_free char *log = NULL;
-	struct str text = {0};
-	enum fault gravest;
-	size_t n, harmless;
-	int r;
+	struct xids found;
+	int r = kernel_log_read(ctx->log, err);
 
-	if (!ctx->root->live) {
+	if (r == -ENOENT && !ctx->root->live) {
 		c->state = CHANGE_UNSUPPORTED;
 		change_reason(c, "a captured tree does not hold the kernel's log");
 		return 0;
 	}
-	r = kernel_log_read(&log, err);
 	if (r < 0)
 		return r;
-	n = xid_faults(log, addr, c->want.set, &text, &harmless, &gravest);
-	c->state = n ? CHANGE_DIFFERS : CHANGE_SAME;
-	if (n)
-		change_observe(c, "%zu", n);
-	else
-		change_observe(c, harmless ? "none (%zu that are no faults)" : "none", harmless);
-	if (n)
-		c->fault = gravest;
-	if (n)
-		change_reason(c, "since boot the driver reported for %s: %s", addr, str_get(&text));
-	str_free(&text);
-	return 0;
+	xid_find(ctx->log, c->on.name, c->want.set, &found);
+	r = judge(ctx->log, &found, c, err);
+	str_free(&found.text);
+	return r;
 }
 
 const struct target_item gpu_xid_item = {

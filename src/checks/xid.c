@@ -78,9 +78,35 @@ bool xid_is_fatal(int number)
 	return true;
 }
 
+/*
+ * "NETIR_LINK_EVT  Nonfatal XC0 i0 Link 01 ...": the unit, then the severity. The word may come
+ * elsewhere too, in a name that a user chose.
+ */
+static bool is_nonfatal(const char *text)
+{
+	char severity[16];
+
+	return sscanf(text, " %*s %15s", severity) == 1 && strcasecmp(severity, "nonfatal") == 0;
+}
+
+/*
+ * "GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)". The name of a process
+ * may come before it, so the last such sentence counts.
+ */
+static bool is_recovered(const char *text)
+{
+	static const char sentence[] = "GPU recovery action changed from 0x";
+	const char *last = NULL;
+	unsigned int to;
+
+	while ((text = strstr(text, sentence)))
+		last = text += strlen(sentence);
+	return last && sscanf(last, "%*x (%*[^)]) to %x", &to) == 1 && to == 0;
+}
+
 static bool is_harmless(int number, const char *text, const struct cpus *fatal)
 {
-	if (is_of_nvlink(number) && strcasestr(text, "nonfatal"))
+	if (is_of_nvlink(number) && is_nonfatal(text))
 		return true;
 	return fatal ? !cpus_has(fatal, (unsigned int)number) : !xid_is_fatal(number);
 }
@@ -108,63 +134,64 @@ static const char *meaning_of(int number)
  * comes before the bracket (open-gpu-kernel-modules, kernel_rc.c); old drivers omitted "PCI:". The
  * log omits function numbers. Returns the number and the text after it in *ret_text, or -1.
  */
-static int parse_line(const char *line, const char *addr, const char **ret_text)
+static int parse_record(const char *record, const char *addr, const char **ret_text)
 {
-	const char *at = strstr(line, "NVRM: Xid ("), *close;
 	unsigned int domain, bus, device, d, b, v;
 	int number, used = 0;
 
-	if (!at || sscanf(addr, "%x:%x:%x", &domain, &bus, &device) != 3)
+	if (!str_starts(record, XID_BEGIN) || sscanf(addr, "%x:%x:%x", &domain, &bus, &device) != 3)
 		return -1;
-	at += strlen("NVRM: Xid (");
-	if (str_starts(at, "PCI:"))
-		at += strlen("PCI:");
-	close = strchr(at, ')');
-	if (!close || sscanf(at, "%x:%x:%x", &d, &b, &v) != 3 || d != domain || b != bus ||
-	    v != device)
+	record += strlen(XID_BEGIN);
+	if (str_starts(record, "PCI:"))
+		record += strlen("PCI:");
+	if (sscanf(record, "%8x:%2x:%2x%n", &d, &b, &v, &used) != 3 || !used || d != domain ||
+	    b != bus || v != device)
 		return -1;
-	if (sscanf(close, "): %d,%n", &number, &used) != 1 || !used || number < 0 ||
+	record += used;
+	for (used = 0; sscanf(record, " GPU-%*[IC]:%*u%n", &used) == 0 && used; used = 0)
+		record += used;
+	used = 0;
+	if (sscanf(record, "): %3d,%n", &number, &used) != 1 || !used || number < 0 ||
 	    number >= NUMBERS)
 		return -1;
-	*ret_text = close + used;
+	*ret_text = record + used;
 	return number;
 }
 
-static size_t say(const unsigned int *times, struct str *ret, enum fault *gravest)
+static void name_faults(const unsigned int *times, struct xids *ret)
 {
-	size_t n = 0;
-
-	*gravest = FAULT_NONE;
 	for (int i = 0; i < NUMBERS; i++) {
 		if (!times[i])
 			continue;
-		*gravest = fault_graver(*gravest, fault_of_xid(i));
-		str_addf(ret, "%sXid %d", n++ ? "; " : "", i);
+		ret->gravest = fault_graver(ret->gravest, fault_of_xid(i));
+		str_addf(&ret->text, "%sXid %d", ret->faults++ ? "; " : "", i);
 		if (times[i] > 1)
-			str_addf(ret, " (%u times)", times[i]);
-		str_addf(ret, ", %s", meaning_of(i));
+			str_addf(&ret->text, " (%u times)", times[i]);
+		str_addf(&ret->text, ", %s", meaning_of(i));
 	}
-	return n;
 }
 
-size_t xid_faults(const char *log, const char *addr, const struct cpus *fatal, struct str *ret,
-		  size_t *ret_harmless, enum fault *ret_gravest)
+void xid_find(const struct kernel_log *log, const char *addr, const struct cpus *fatal,
+	      struct xids *ret)
 {
-	cleanup_free char *copy = xstrdup(log);
-	char *rest = copy, *line;
 	unsigned int times[NUMBERS] = {0};
-	const char *text;
 
-	*ret_harmless = 0;
-	while ((line = strsep(&rest, "\n"))) {
-		int number = parse_line(line, addr, &text);
+	*ret = (struct xids){.first_fault = UINT64_MAX};
+	for (size_t i = 0; i < log->records.n; i++) {
+		const struct kernel_record *r = &log->records.v[i];
+		const char *text;
+		int number = parse_record(r->text, addr, &text);
 
-		if (number == RECOVERY && strstr(text, "to 0x0 "))
+		if (number == RECOVERY && is_recovered(text)) {
 			memset(times, 0, sizeof(times));
-		else if (number >= 0 && is_harmless(number, text, fatal))
-			(*ret_harmless)++;
-		else if (number >= 0)
+			ret->first_fault = UINT64_MAX;
+		} else if (number >= 0 && is_harmless(number, text, fatal)) {
+			ret->harmless++;
+		} else if (number >= 0) {
 			times[number]++;
+			if (r->seq < ret->first_fault)
+				ret->first_fault = r->seq;
+		}
 	}
-	return say(times, ret, ret_gravest);
+	name_faults(times, ret);
 }

@@ -14,6 +14,7 @@
 #include "engine/watch.h"
 #include "gate/basis.h"
 #include "sys/clock.h"
+#include "sys/kernel_log.h"
 #include "sys/state.h"
 
 enum {
@@ -263,6 +264,8 @@ static void look_and_measure(struct work *w)
 		verdict_simple(&w->v, VERDICT_BLOCKED, FAULT_GATE_FAILED, err.text);
 	else
 		judge_all(w);
+	if (kernel_log_save(w->run.log, &err) < 0)
+		w->j->complain(err.text);
 	say_calibration(w);
 	w->j->at_work(&w->run, STAGE_GATE, false);
 	result.duration = clock_usec() - result.started;

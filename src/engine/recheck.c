@@ -15,6 +15,7 @@
 #include "engine/writers.h"
 #include "kinds/function.h"
 #include "sys/clock.h"
+#include "sys/kernel_log.h"
 #include "sys/kernel_names.h"
 #include "sys/state.h"
 
@@ -66,6 +67,15 @@ static bool is_of_container(const struct root *root, const struct change *c)
 }
 
 /*
+ * Each look since the verdict has read the kernel's log as far back as it went, and the log of a
+ * busy kernel does not go back to the verdict.
+ */
+static bool is_overwritten(const struct change *c)
+{
+	return c->fault == FAULT_GATE_LOG_LOST;
+}
+
+/*
  * The target of a check, or the netdev of a sysctl, is in a container. Other changes of the
  * function are judged as before.
  */
@@ -79,12 +89,12 @@ static bool is_given_away(const struct root *root, const struct change *c)
 	return is_of_container(root, c);
 }
 
-static void spare_given_away(struct run *run)
+static void spare(struct run *run)
 {
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		struct change *c = run->plan.list.v[i];
 
-		if (!change_holds(c) && is_given_away(run->root, c))
+		if (!change_holds(c) && (is_overwritten(c) || is_given_away(run->root, c)))
 			c->state = CHANGE_UNSUPPORTED;
 	}
 }
@@ -181,7 +191,9 @@ static int look_and_judge(struct later_look *l)
 	/* VFs in a guest or a container are in their correct state. */
 	watch_spare(&l->watch, &l->run.plan);
 	run_look_gate(&l->run, 0, &result);
-	spare_given_away(&l->run);
+	if (kernel_log_save(l->run.log, &err) < 0)
+		l->of->complain(err.text);
+	spare(&l->run);
 	blame_others(l);
 	fitness_learn(&l->run);
 	plan_take_drift(&l->run.plan);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "boot/mode.h"
+#include "checks/xid.h"
 #include "engine/freeze.h"
 #include "kinds/kind.h"
 #include "profile/search.h"
@@ -214,6 +215,7 @@ int run_open(const struct root *root, const struct run_options *opt, struct run 
 	if (r < 0)
 		return r;
 	ret->acs = acs_new(root);
+	ret->log = kernel_log_new(root, XID_BEGIN);
 	sound = site_is_sound(ret);
 	/* A plan may be made anywhere; only runs that could write check the mode. */
 	if (opt->freeze != FREEZE_IGNORE && !may_run(ret))
@@ -241,6 +243,7 @@ void run_close(struct run *run)
 {
 	plan_free(&run->plan);
 	acs_free(run->acs);
+	kernel_log_free(run->log);
 	kargs_free(&run->kargs);
 	device_sets_free(&run->sets);
 	match_free(&run->match);

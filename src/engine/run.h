@@ -72,7 +72,8 @@ struct run {
 	struct device_sets sets;
 	struct kargs kargs; /* wanted */
 	struct plan plan;
-	struct acs *acs; /* of sys/acs.h: read as checks ask for it */
+	struct acs *acs;	/* of sys/acs.h: read as checks ask for it */
+	struct kernel_log *log; /* of sys/kernel_log.h, likewise */
 };
 
 /* Fails only if railhead itself can't work; problems of the node or the files set status. */

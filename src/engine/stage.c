@@ -38,7 +38,8 @@ static struct kind_ctx make_ctx(const struct run *run, enum stage running)
 				 .running = running,
 				 .retry = run->opt.retry,
 				 .waited = run->opt.waited,
-				 .acs = run->acs};
+				 .acs = run->acs,
+				 .log = run->log};
 }
 
 static void fail(struct change *c, const char *text)

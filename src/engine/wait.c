@@ -240,7 +240,8 @@ static bool checks_hold(void *arg)
 	struct kind_ctx ctx = {.root = w->run->root,
 			       .node = &w->run->node,
 			       .running = STAGE_GATE,
-			       .acs = w->run->acs};
+			       .acs = w->run->acs,
+			       .log = w->run->log};
 	const struct change *first = NULL; /* the first check that does not hold */
 	size_t others = 0;
 

@@ -26,7 +26,8 @@ struct kind_ctx {
 	 * a moment later. Otherwise 0.
 	 */
 	uint64_t deadline;
-	struct acs *acs; /* of sys/acs.h: the bridges that were read in this run */
+	struct acs *acs;	/* of sys/acs.h: the bridges that were read in this run */
+	struct kernel_log *log; /* of sys/kernel_log.h: what the GPU driver wrote there */
 };
 
 const struct kind *kind_find(const char *name); /* NULL: unknown name */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The checks of GPUs that need no load, on machines that are trees; and what Xids mean. */
 #include <setjmp.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,9 +9,10 @@
 #include <cmocka.h>
 
 #include "check_change.h"
+#include "checks/xid.h"
 #include "engine/run.h"
 #include "kinds/kind.h"
-#include "checks/xid.h"
+#include "sys/state.h"
 #include "tree.h"
 
 #define GPU "0000:1b:00.0"
@@ -62,7 +64,7 @@ static void gives(struct tmp *t, const char *target, const char *desired, const 
 		  struct wanted w)
 {
 	static const struct place nowhere;
-	struct run run = {.root = &t->root};
+	struct run run = {.root = &t->root, .log = kernel_log_new(&t->root, XID_BEGIN)};
 	struct change *c = plan_add(&run.plan, "gate", &kind_check, STAGE_GATE, PHASE_CHECK,
 				    nowhere, "%s", target);
 
@@ -236,29 +238,129 @@ static void test_dmabuf_not_known(void **state)
 
 /* --- Xids ----------------------------------------------------------------------------------- */
 
-static void test_xid_of_a_tree(void **state)
+#define KMSG "dev/kmsg"
+#define BOOT "5,0,0,-;Linux version 6.8.0\n"
+#define OFF_BUS "NVRM: Xid (PCI:0000:1b:00): 79, GPU has fallen off the bus.\n"
+#define LOST(n) ((struct wanted){CHANGE_FAILED, "not seen", "overwritten " n " records of its log"})
+#define FAILED(reason) ((struct wanted){CHANGE_FAILED, NULL, reason})
+
+static void xid_gives(struct tmp *t, struct wanted w)
 {
-	gives(*state, "gpu-xid:" GPU, "none", "6.8.0", UNSUPPORTED("kernel's log"));
+	gives(t, "gpu-xid:" GPU, "none", "6.8.0", w);
+}
+
+static void test_log(void **state)
+{
+	struct tmp *t = *state;
+
+	xid_gives(t, UNSUPPORTED("kernel's log"));
+	t->root.live = true;
+	xid_gives(t, FAILED("/dev/kmsg: No such file"));
+	t->root.live = false;
+	tmp_write(t, KMSG, "");
+	xid_gives(t, FAILED("/dev/kmsg holds no record"));
+	tmp_write(t, KMSG, "not a log\n SUBSYSTEM=pci\n");
+	xid_gives(t, FAILED("/dev/kmsg holds no record"));
+	tmp_write(t, KMSG, BOOT);
+	xid_gives(t, SAME("none"));
+	tmp_write(t, KMSG, BOOT "3,1,2,-;" OFF_BUS);
+	xid_gives(t, DIFFERS("1", "Xid 79"));
+	tmp_write(t, KMSG, BOOT "3,1,2,-,caller=T7;" OFF_BUS);
+	xid_gives(t, DIFFERS("1", "Xid 79"));
+	/* the last line has no end yet */
+	tmp_write(t, KMSG, BOOT "3,1,2,-;NVRM: Xid (PCI:0000:1b:00): 79, GPU");
+	xid_gives(t, SAME("none"));
+	tree_remove(t, KMSG);
+	tmp_write(t, KMSG "/file", "");
+	xid_gives(t, FAILED("/dev/kmsg"));
+}
+
+/* What is missing from the log is not known, until an earlier run has seen it. */
+static void test_lost_records(void **state)
+{
+	struct tmp *t = *state;
+
+	tmp_write(t, KMSG, "5,500,0,-;x\n5,501,0,-;y\n");
+	xid_gives(t, LOST("500"));
+	tmp_write(t, KMSG, "5,500,0,-;x\n3,501,0,-;" OFF_BUS);
+	xid_gives(t, DIFFERS("1", "Xid 79"));
+	tmp_write(t, KMSG, BOOT "5,1,0,-;y\n5,9,0,-;z\n");
+	xid_gives(t, LOST("7"));
+	tmp_write(t, KMSG, "5,500,0,-;x\n5,501,0,-;y\n");
+	tmp_write(t, "run/railhead/kernel-log", "499\n");
+	xid_gives(t, LOST("1"));
+	tmp_write(t, "run/railhead/kernel-log", "500\n");
+	xid_gives(t, SAME("none"));
+	tmp_write(t, "run/railhead/kernel-log", "502\n");
+	xid_gives(t, SAME("none"));
+	tmp_write(t, "run/railhead/kernel-log", "503\n"); /* of another boot */
+	xid_gives(t, LOST("500"));
+	tmp_write(t, "run/railhead/kernel-log", "");
+	xid_gives(t, LOST("500"));
+	tmp_write(t, "run/railhead/kernel-log", "-1\n");
+	xid_gives(t, LOST("500"));
+}
+
+static void saves(struct kernel_log *log, struct tmp *t, const char *want)
+{
+	cleanup_free char *text = NULL;
+
+	assert_int_equal(kernel_log_save(log, NULL), 0);
+	if (!want) {
+		assert_int_equal(state_read(&t->root, "kernel-log", &text, NULL), -ENOENT);
+		return;
+	}
+	assert_int_equal(state_read(&t->root, "kernel-log", &text, NULL), 0);
+	assert_string_equal(text, want);
+}
+
+/* A fault is never saved as seen, so that it can't be overwritten in silence. */
+static void test_saved(void **state)
+{
+	struct tmp *t = *state;
+	struct kernel_log *log = kernel_log_new(&t->root, XID_BEGIN);
+
+	saves(log, t, NULL);
+	tmp_write(t, KMSG, "5,4,0,-;x\n");
+	assert_int_equal(kernel_log_read(log, NULL), 0);
+	saves(log, t, NULL);
+	kernel_log_free(log);
+
+	log = kernel_log_new(&t->root, XID_BEGIN);
+	tmp_write(t, KMSG, BOOT "5,1,0,-;x\n3,2,0,-;" OFF_BUS "5,3,0,-;y\n");
+	assert_int_equal(kernel_log_read(log, NULL), 0);
+	assert_int_equal(log->records.n, 1);
+	assert_int_equal(log->records.v[0].seq, 2);
+	saves(log, t, "4\n");
+	kernel_log_hold(log, 2);
+	kernel_log_hold(log, 3);
+	saves(log, t, "2\n");
+	kernel_log_free(log);
+	kernel_log_free(NULL);
 }
 
 struct log_case {
-	const char *log;
+	const char *log; /* records, each with its newline */
 	size_t faults, harmless;
 	const char *text; /* a part of it */
 	enum fault gravest;
 };
 
-#define LINE(pci, rest) "<3>[   12.345678] NVRM: Xid (" pci "): " rest "\n"
+#define LINE(pci, rest) "3,1,2,-;NVRM: Xid (" pci "): " rest "\n"
 #define HERE "PCI:0000:1b:00"
+#define REQUIRED "GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)"
+#define RECOVERED "GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)"
 
 static const struct log_case logs[] = {
 	{"", 0, 0, "", FAULT_NONE},
-	{"<6>[    1.0] nvidia: loaded\n", 0, 0, "", FAULT_NONE},
+	{"6,1,2,-;nvidia: loaded\n", 0, 0, "", FAULT_NONE},
 	{LINE(HERE, "79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."), 1, 0,
 	 "Xid 79, the GPU has fallen off the bus: power", FAULT_GPU_OFF_BUS},
 	{LINE("PCI:0000:1c:00", "79, GPU has fallen off the bus."), 0, 0, "", FAULT_NONE},
 	{LINE("PCI:0001:1b:00", "79, GPU has fallen off the bus."), 0, 0, "", FAULT_NONE},
 	{LINE("PCI:0000:1b:00 GPU-I:01 GPU-CI:00", "94, pid=7, name=x, Contained"), 1, 0, "Xid 94,",
+	 FAULT_NONE},
+	{LINE("PCI:0000:1b:00 GPU-I:01", "94, pid=7, name=x, Contained"), 1, 0, "Xid 94,",
 	 FAULT_NONE},
 	{LINE("0000:1b:00", "48, DBE"), 1, 0, "Xid 48,", FAULT_NONE}, /* of old drivers */
 	{LINE(HERE, "13, Graphics SM Warp Exception") LINE(HERE, "31, pid=1, name=x, MMU Fault")
@@ -271,46 +373,69 @@ static const struct log_case logs[] = {
 	 "a fatal NVLink error", FAULT_GPU_NVLINK},
 	{LINE(HERE, "149, NETIR_LINK_EVT  Nonfatal XC0 i0 Link 01 (0x021425c6)"), 0, 1, "",
 	 FAULT_NONE},
+	{LINE(HERE, "149, NETIR_LINK_EVT  Fatal XC0 i0 Link 01, name=nonfatal"), 1, 0,
+	 "a fatal NVLink error", FAULT_GPU_NVLINK},
 	{LINE(HERE, "333, something new"), 1, 0, "Xid 333, see NVIDIA's catalog", FAULT_GPU_XID},
 	{LINE(HERE, "119, Timeout after 45s of waiting for RPC response from GPU0 GSP!")
-		 LINE(HERE, "154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset "
-			    "Required)"),
+		 LINE(HERE, "154, " REQUIRED),
 	 2, 0, "Xid 154, the driver asks for a reset", FAULT_GPU_XID},
 	/* reset since then */
-	{LINE(HERE, "119, Timeout")
-		 LINE(HERE, "154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset "
-			    "Required)")
-			 LINE(HERE, "154, GPU recovery action changed from 0x1 (GPU Reset "
-				    "Required) to 0x0 (None)"),
-	 0, 0, "", FAULT_NONE},
-	/* another GPU's recovery is not this one's */
-	{LINE(HERE, "119, Timeout")
-		 LINE("PCI:0000:1c:00", "154, GPU recovery action changed from 0x1 (GPU Reset "
-					"Required) to 0x0 (None)"),
-	 1, 0, "Xid 119,", FAULT_NONE},
-	{LINE(HERE, "nonsense") "NVRM: Xid (PCI:0000:1b:00\nNVRM: Xid (\nNVRM: Xid (PCI:): 79,", 0,
+	{LINE(HERE, "119, Timeout") LINE(HERE, "154, " REQUIRED) LINE(HERE, "154, " RECOVERED), 0,
 	 0, "", FAULT_NONE},
+	/* another GPU's recovery is not this one's */
+	{LINE(HERE, "119, Timeout") LINE("PCI:0000:1c:00", "154, " RECOVERED), 1, 0, "Xid 119,",
+	 FAULT_NONE},
+	/* a process may have any name */
+	{LINE(HERE, "119, Timeout") LINE(HERE, "154, pid=7, name=to 0x0 , " REQUIRED), 2, 0,
+	 "Xid 119,", FAULT_NONE},
+	{LINE(HERE, "119, Timeout") LINE(HERE, "154, pid=7, name=" RECOVERED ", " REQUIRED), 2, 0,
+	 "Xid 119,", FAULT_NONE},
+	{LINE(HERE, "119, Timeout") LINE(HERE, "154, to 0x0 "), 2, 0, "Xid 119,", FAULT_NONE},
+	{LINE(HERE, "nonsense") "3,1,2,-;NVRM: Xid (PCI:0000:1b:00\n3,1,2,-;NVRM: Xid (\n"
+				"3,1,2,-;NVRM: Xid (PCI:): 79,\n",
+	 0, 0, "", FAULT_NONE},
 	{LINE(HERE, "99999999999, too large") LINE(HERE, "4000, too large"), 0, 0, "", FAULT_NONE},
+	{LINE(HERE, "79"), 0, 0, "", FAULT_NONE},
+	/* names that users choose: of a program, a cgroup, a process; written to /dev/kmsg */
+	{"6,1,2,-;a[27]: segfault at 0 ip 0 error 6 in NVRM: Xid (" HERE "): 79, x[115b]\n", 0, 0,
+	 "", FAULT_NONE},
+	{"6,1,2,-;a[27]: segfault at 0 ip 0 error 6 in \\x0aNVRM: Xid (" HERE "): 79, x[115b]\n", 0,
+	 0, "", FAULT_NONE},
+	{"6,1,2,-;cgroup: fork rejected by pids controller in /NVRM: Xid (" HERE "): 79, \n", 0, 0,
+	 "", FAULT_NONE},
+	{"6,1,2,-;NVRM: Xid (0000[27]: segfault at 0 in 1b:00): 79, x\n", 0, 0, "", FAULT_NONE},
+	{"12,1,2,-;NVRM: Xid (" HERE "): 79, x\n", 0, 0, "", FAULT_NONE},
+	{"6,1,2,-;x\n NVRM: Xid (" HERE "): 79, x\n", 0, 0, "", FAULT_NONE},
+	{LINE(HERE, "79, x") "6,2,2,-;a[27]: segfault in NVRM: Xid (" HERE "): 154, " RECOVERED
+			     "\n",
+	 1, 0, "Xid 79,", FAULT_GPU_OFF_BUS},
 };
+
+static void find(struct tmp *t, const char *text, const struct cpus *fatal, struct xids *ret)
+{
+	struct kernel_log *log = kernel_log_new(&t->root, XID_BEGIN);
+
+	tmp_write(t, KMSG, *text ? text : BOOT);
+	assert_int_equal(kernel_log_read(log, NULL), 0);
+	xid_find(log, GPU, fatal, ret);
+	kernel_log_free(log);
+}
 
 static void test_xids(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < array_len(logs); i++) {
-		struct str text = {0};
-		size_t harmless = 99;
-		enum fault gravest = FAULT_COUNT;
+		struct xids found;
 
-		if (xid_faults(logs[i].log, GPU, NULL, &text, &harmless, &gravest) !=
-			    logs[i].faults ||
-		    harmless != logs[i].harmless)
-			fail_msg("case %zu: %s (%zu harmless)", i, str_get(&text), harmless);
-		assert_text(str_get(&text), logs[i].text);
+		find(*state, logs[i].log, NULL, &found);
+		if (found.faults != logs[i].faults || found.harmless != logs[i].harmless)
+			fail_msg("case %zu: %s (%zu harmless)", i, str_get(&found.text),
+				 found.harmless);
+		assert_text(str_get(&found.text), logs[i].text);
 		if (logs[i].gravest)
-			assert_int_equal(gravest, logs[i].gravest);
-		assert_int_equal(!gravest, !logs[i].faults);
-		assert_true(logs[i].faults || !text.len);
-		str_free(&text);
+			assert_int_equal(found.gravest, logs[i].gravest);
+		assert_int_equal(!found.gravest, !logs[i].faults);
+		assert_true(logs[i].faults || !found.text.len);
+		str_free(&found.text);
 	}
 }
 
@@ -318,18 +443,17 @@ static void test_xids(void **state)
 static void test_fatal_by_the_profile(void **state)
 {
 	static const char log[] = LINE(HERE, "79, off the bus") LINE(HERE, "43, pid=1")
-		LINE(HERE, "149, Fatal") LINE(HERE, "149, NETIR_LINK_EVT  Nonfatal");
-	struct str text = {0};
+		LINE(HERE, "149, X Fatal") LINE(HERE, "149, NETIR_LINK_EVT  Nonfatal");
+	struct xids found;
 	struct cpus fatal;
-	enum fault gravest;
-	size_t harmless;
 
-	(void)state;
 	assert_int_equal(cpus_parse("43-44,149", &fatal), 0);
-	assert_int_equal(xid_faults(log, GPU, &fatal, &text, &harmless, &gravest), 2);
-	assert_int_equal(harmless, 2);
-	assert_text(str_get(&text), "Xid 43, see NVIDIA's catalog of Xid errors; Xid 149, a fatal");
-	str_free(&text);
+	find(*state, log, &fatal, &found);
+	assert_int_equal(found.faults, 2);
+	assert_int_equal(found.harmless, 2);
+	assert_text(str_get(&found.text),
+		    "Xid 43, see NVIDIA's catalog of Xid errors; Xid 149, a fatal");
+	str_free(&found.text);
 }
 
 /* The shipped list is that of a check without one, so that either may be read for the other. */
@@ -360,9 +484,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_gpudirect, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_dmabuf_is_seen, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_dmabuf_not_known, setup, tmp_teardown),
-		cmocka_unit_test_setup_teardown(test_xid_of_a_tree, setup, tmp_teardown),
-		cmocka_unit_test(test_xids),
-		cmocka_unit_test(test_fatal_by_the_profile),
+		cmocka_unit_test_setup_teardown(test_log, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_lost_records, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_saved, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_xids, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_fatal_by_the_profile, setup, tmp_teardown),
 		cmocka_unit_test(test_shipped_list_is_the_default),
 	};
 

@@ -33,13 +33,28 @@ HEALTHY = f"""{A} gpu 1
 """
 
 
-@case(DEVICES_SNAPSHOT, "the gate with stand-ins of GPUs is ready; one writes through soft-RoCE, and an application's Xid is no fault")
+XID = "NVRM: Xid (PCI:{}): 79, GPU has fallen off the bus"
+
+
+def _forge(vm, address):
+    """What others can write into the kernel's log: root, and a user by the name of a library."""
+    xid = XID.format(address[:-2])
+    vm.sh(f"echo '{xid}' >/dev/kmsg")
+    vm.sh("mkdir -m 755 /tmp/forge && cp /lib/x86_64-linux-gnu/libc.so.6 "
+          f"'/tmp/forge/{xid}' && ln -s '{xid}' /tmp/forge/libc.so.6")
+    # strlen(3) of the address 1
+    vm.sh("setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs --bounding-set=-all "
+          "env LD_LIBRARY_PATH=/tmp/forge perl -e 'unpack(\"p\", pack(\"J\", 1))' || :")
+    contains("dmesg", vm.sh("dmesg"), f" in {xid}")
+
+
+@case(DEVICES_SNAPSHOT, "the gate with stand-ins of GPUs is ready; one writes through soft-RoCE, and a forged Xid is none")
 def gate(vm):
     _soft_roce(vm, *NICS)
     vm.sh(f"cp /run/payload/lib*.so.1 {LIB}/ && ldconfig")
     vm.sh(f"cat >{PROFILE} <<'PROFILE'\n{GATE}PROFILE\nrailhead check {PROFILE} && {APPLY}", 180)
     vm.sh(f"cat >{LIB}/node <<'MODEL'\n{HEALTHY}MODEL")
-    vm.sh(f"echo 'NVRM: Xid (PCI:{A[:-2]}): 31, pid=7, name=x, MMU Fault' >/dev/kmsg")
+    _forge(vm, A)
     exits(vm, "railhead gate --again 2>&1", 0, 180)
     status = status_json(vm)
     equal("verdict", status["verdict"], "ready")
@@ -47,3 +62,11 @@ def gate(vm):
     for nic in NICS:
         contains("status", shown, f"gate/copy/{nic}", f"gate/health/{nic}", f"gate/xid/{nic}")
     contains("status", shown, f"gate/peer/{A}-{B}", '"path": "peermem"', '"d2h"', '"setup_ms"')
+    # what the log loses after it was read is no loss; what it loses before is
+    exits(vm, "railhead gate --recheck 2>&1", 0, 60)
+    vm.sh("sysctl -q kernel.printk_devkmsg=on && seq -f '<7>%.f fills the ring' 20000 | "
+          "while read -r line; do echo \"$line\" >/dev/kmsg; done", 180)
+    exits(vm, "railhead gate --recheck 2>&1", 0, 60)
+    equal("verdict", status_json(vm)["verdict"], "ready")
+    exits(vm, "railhead gate --again 2>&1", 7, 180)
+    contains("status", json.dumps(status_json(vm)), "RH-GATE-LOG-LOST", "records of its log")
