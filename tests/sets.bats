@@ -227,3 +227,83 @@ T
   run -0 "$railhead" match --explain --root "$root" --json
   [ "$(jq -c '.devices.sku[] | [.name, .expect, .at_least]' <<<"$output" | head -1)" = '["rails",null,1]' ]
 }
+
+# --- a function that can't be read ----------------------------------------------------
+
+unreadable() { # ADDRESS FILE: reading it fails with EISDIR, which does not mean that it is absent
+  rm -f "$root/sys/bus/pci/devices/$1/$2"
+  mkdir "$root/sys/bus/pci/devices/$1/$2"
+}
+
+two_nics() {
+  sku <<'Y'
+devices: {rails: {pci: "15b3:1021"}}
+gate: {checks: {links: {run: pcie_link, on: rails, width: 16}}}
+Y
+}
+
+@test "a function that can't be read blocks a set that may contain it, also without expect" {
+  local file
+  two_nics
+  on gate
+  [ "$status" -eq 0 ]
+  for file in vendor device subsystem_vendor class numa_node sriov_totalvfs; do
+    rm -rf "$root"
+    fake_node "$root"
+    unreadable "$PF0" $file
+    on gate
+    [ "$status" -eq 7 ]
+    [[ $output == *"devices/rails/expect: "*"rails: $PF0 may be a member, but railhead can't read it: $file: Is a directory"* ]]
+    [ "$(jq -r '.faults[0].code' "$root/run/railhead/status.json")" = RH-GATE-CANNOT-LOOK ]
+    [ ! -e "$root/run/railhead/ready" ]
+  done
+}
+
+@test "a function that can't be read and that no set can contain is a warning" {
+  sku <<Y
+devices: {rails: {pci: "15b3:1021", address: "$PF1"}}
+gate: {checks: {links: {run: pcie_link, on: rails, width: 16}}}
+Y
+  unreadable "$PF0" vendor
+  on gate
+  [ "$status" -eq 0 ]
+  [[ $output == *"devices/$PF0/read: "*"vendor: Is a directory"* ]]
+  # its ids, once read, are enough
+  two_nics
+  rm -rf "$root"
+  fake_node "$root"
+  put "$root/sys/bus/pci/devices/$PF0/modalias" pci:v00008086d00001572sv00008086sd00000001bc02sc00i00
+  unreadable "$PF0" numa_node
+  on gate
+  [ "$status" -eq 0 ]
+  [[ $output == *"devices/$PF0/read: "*"numa_node: Is a directory"* ]]
+}
+
+@test "a function that was pulled out while it was read is gone, not unreadable" {
+  two_nics
+  ln -s ../../../devices/pci0000:00/0000:42:00.0 "$root/sys/bus/pci/devices/0000:42:00.0"
+  on gate
+  [ "$status" -eq 0 ]
+  [[ $output != *0000:42:00.0* ]]
+}
+
+@test "a directory that can't be read is not an empty one: each that the verdict rests on, by name" {
+  local n path
+  two_nics
+  for ((n = 1; ; n++)); do
+    rm -rf "$root"
+    fake_node "$root"
+    profile "$root" sku <"$BATS_TEST_TMPDIR/sku.yaml"
+    mkdir -p "$root/etc/railhead/profiles/sku.d"
+    run strace -f -y -o "$BATS_TEST_TMPDIR/trace" -e trace=getdents64 -e inject=getdents64:error=EIO:when=$n \
+      "$railhead" gate --root "$root"
+    path=$(sed -n 's/.*<\([^>]*\)>.*(INJECTED)$/\1/p' "$BATS_TEST_TMPDIR/trace")
+    [ -n "$path" ] || break
+    [ "${path##*/}" != hugepages ] || continue # for the record alone: the verdict stands
+    echo "$path: $output"
+    [ "$status" -ne 0 ]
+    [ ! -e "$root/run/railhead/ready" ]
+    [[ $output == *"${path##*/}: Input/output error"* ]]
+  done
+  [ $n -gt 20 ] # it has gone through all
+}

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "engine/run.h"
+#include "kinds/checks.h"
 #include "kinds/function.h"
 #include "kinds/kind.h"
 #include "sys/clock.h"
@@ -279,12 +280,33 @@ void run_wait_checks(struct run *run, uint64_t usec)
 		uevent_wait(checks_hold, &w, last);
 }
 
+/* A look takes a file that it can't read for an absent one, so the looks prove nothing. */
+static void say_incomplete(struct run *run)
+{
+	static const char id[] = "survey/complete";
+	static const struct place nowhere;
+	const struct root_failure *f = run->root->failure;
+	struct change *c;
+
+	if (!f || !f->error || plan_find(&run->plan, id))
+		return;
+	c = plan_add(&run->plan, "expect", &kind_check, STAGE_GATE, PHASE_CHECK, nowhere, "%s", id);
+	change_on(c, NULL, &given_item);
+	change_target(c, "given");
+	change_desired(c, "yes");
+	change_observe(c, "no");
+	change_reason(c, "railhead can't read %s: %s", f->path, strerror(f->error));
+	c->fault = FAULT_GATE_CANNOT_LOOK;
+	c->state = CHANGE_DIFFERS;
+}
+
 void run_look_gate(struct run *run, uint64_t usec, struct stage_result *ret)
 {
 	*ret = (struct stage_result){.stage = STAGE_GATE, .started = clock_usec()};
 	run_look(run, STAGES_ALL, STAGE_GATE);
 	if (usec)
 		run_wait_checks(run, usec);
+	say_incomplete(run);
 	ret->duration = clock_usec() - ret->started;
 	for (size_t i = 0; i < run->plan.list.n; i++)
 		ret->count[run->plan.list.v[i]->state]++;

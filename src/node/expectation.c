@@ -9,6 +9,8 @@
 
 bool device_set_holds(const struct device_set *set)
 {
+	if (set->unread)
+		return false;
 	if (set->sel->expect >= 0 && !set->sel->or_more)
 		return set->fn.n == (size_t)set->sel->expect;
 	return set->fn.n >= (size_t)set->least;
@@ -323,6 +325,9 @@ char *device_set_fault(const struct node *node, const struct selector *sels, siz
 {
 	const struct selector *sel = set->sel;
 
+	if (set->unread)
+		return xasprintf("%s: %s may be a member, but railhead can't read it: %s",
+				 sel->name, set->unread->addr, set->unread->unread);
 	if (!set->fn.n)
 		return why_empty(node, sels, n, sel);
 	if (set->fn.n < (size_t)set->least)

@@ -40,6 +40,11 @@ struct pci_fn {
 	uint32_t totalvfs;  /* 0: no SR-IOV capability */
 	struct strv net;    /* its netdevs, by their current names */
 	struct strv ibdevs; /* its RDMA devices */
+	/*
+	 * "vendor: Input/output error" of the first file that exists, or may exist, and could not
+	 * be read: any field may be wrong; else NULL.
+	 */
+	char *unread;
 };
 
 struct pci_functions {
@@ -110,7 +115,7 @@ const struct node_memory *node_memory(const struct node *node);
 const struct cpu_places *node_places(const struct node *node);
 /*
  * The functions that the survey listed. A function that has left the bus since has only its
- * address.
+ * address; one that could not be read says so.
  */
 const struct pci_functions *node_functions(const struct node *node);
 
@@ -172,6 +177,12 @@ struct selector {
 	bool ethernet, infiniband; /* link:, by class code or ARP type; both false: any */
 };
 
+/*
+ * Whether a function that could not be read may belong to the set: only its address is certain, and
+ * its ids where they were read.
+ */
+bool selector_may_hold(const struct selector *sels, size_t n, const struct selector *sel,
+		       const struct pci_fn *fn);
 /* The selector with that name; NULL if the name is NULL or unknown. */
 const struct selector *selector_find(const struct selector *sels, size_t n, const char *name);
 
@@ -180,6 +191,9 @@ struct device_set {
 	VEC(const struct pci_fn *) fn; /* sorted by address */
 	int least;		       /* the least number of members; see selector_least() */
 	const char *absent_with; /* the wider set that is permitted to be absent, and is; or NULL */
+	/* A function that may be a member, because it could not be read: the set holds not; or NULL
+	 */
+	const struct pci_fn *unread;
 };
 
 struct device_sets {

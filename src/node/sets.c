@@ -168,6 +168,23 @@ static bool selected(const struct node *node, const struct selector *sels, size_
 	return true;
 }
 
+bool selector_may_hold(const struct selector *sels, size_t n, const struct selector *sel,
+		       const struct pci_fn *fn)
+{
+	if (*fn->physfn)
+		return false;
+	for (; sel; sel = selector_find(sels, n, sel->in)) {
+		struct selector ids = *sel;
+
+		if (sel->address && fnmatch(sel->address, fn->addr, 0) != 0)
+			return false;
+		ids.subsystem_vendor = ids.subsystem_device = -1;
+		if (fn->vendor && fn->device && excluded_by_id(NULL, &ids, fn, NULL))
+			return false;
+	}
+	return true;
+}
+
 static int check_parents(const struct selector *sels, size_t n, struct err *err)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -265,6 +282,8 @@ int device_sets_resolve(const struct node *node, const struct selector *sels, si
 			if (selected(node, sels, n, &sels[i], fn) &&
 			    !protected_from(node, sels, n, &sels[i], fn))
 				vec_push(&set.fn, fn);
+			if (fn->unread && !set.unread && selector_may_hold(sels, n, &sels[i], fn))
+				set.unread = fn;
 		}
 		vec_push(&ret->set, set);
 	}

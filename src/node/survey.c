@@ -372,11 +372,19 @@ static void survey_nodes(const struct root *root, struct node *node)
 	}
 }
 
-static uint32_t read_id(const struct root *dir, const char *file)
+/* Notes the first result that does not mean absence. */
+static void note(struct pci_fn *fn, const char *file, int r)
 {
-	uint64_t v;
+	if (r < 0 && !root_lacks(r) && !fn->unread)
+		fn->unread = xasprintf("%s: %s", file, strerror(-r));
+}
 
-	return read_u64(dir, &v, NULL, "%s", file) == 0 ? (uint32_t)v : 0;
+static uint32_t read_id(const struct root *dir, struct pci_fn *fn, const char *file)
+{
+	uint64_t v = 0;
+
+	note(fn, file, read_u64(dir, &v, NULL, "%s", file));
+	return (uint32_t)v;
 }
 
 static bool is_address(const char *name)
@@ -398,10 +406,11 @@ static bool ids_of_modalias(const struct root *dir, struct pci_fn *fn)
 {
 	unsigned int v, d, sv, sd, base, sub, prog;
 	cleanup_free char *text = NULL;
+	int r = read_attr(dir, &text, NULL, "modalias");
 
-	if (read_attr(dir, &text, NULL, "modalias") < 0 ||
-	    sscanf(text, "pci:v%8xd%8xsv%8xsd%8xbc%2xsc%2xi%2x", &v, &d, &sv, &sd, &base, &sub,
-		   &prog) != 7)
+	note(fn, "modalias", r);
+	if (r < 0 || sscanf(text, "pci:v%8xd%8xsv%8xsd%8xbc%2xsc%2xi%2x", &v, &d, &sv, &sd, &base,
+			    &sub, &prog) != 7)
 		return false;
 	fn->vendor = (uint16_t)v;
 	fn->device = (uint16_t)d;
@@ -413,19 +422,20 @@ static bool ids_of_modalias(const struct root *dir, struct pci_fn *fn)
 
 static void ids_of_attributes(const struct root *dir, struct pci_fn *fn)
 {
-	fn->vendor = (uint16_t)read_id(dir, "vendor");
-	fn->device = (uint16_t)read_id(dir, "device");
-	fn->subsystem_vendor = (uint16_t)read_id(dir, "subsystem_vendor");
-	fn->subsystem_device = (uint16_t)read_id(dir, "subsystem_device");
-	fn->class = read_id(dir, "class");
+	fn->vendor = (uint16_t)read_id(dir, fn, "vendor");
+	fn->device = (uint16_t)read_id(dir, fn, "device");
+	fn->subsystem_vendor = (uint16_t)read_id(dir, fn, "subsystem_vendor");
+	fn->subsystem_device = (uint16_t)read_id(dir, fn, "subsystem_device");
+	fn->class = read_id(dir, fn, "class");
 }
 
 /* -1: the firmware does not report the node, or the file is missing. */
-static int numa_of(const struct root *dir)
+static int read_numa(const struct root *dir, struct pci_fn *fn)
 {
-	int64_t numa;
+	int64_t numa = -1;
 
-	if (read_i64(dir, &numa, NULL, "numa_node") < 0 || numa < 0 || numa >= CPUS_MAX)
+	note(fn, "numa_node", read_i64(dir, &numa, NULL, "numa_node"));
+	if (numa < 0 || numa >= CPUS_MAX)
 		return -1;
 	return (int)numa;
 }
@@ -435,7 +445,7 @@ static void survey_virtio(const struct root *dir, struct pci_fn *fn)
 {
 	cleanup_strv struct strv paths = {0};
 
-	read_glob(dir, "virtio*/net/*", &paths, NULL);
+	note(fn, "virtio*/net", read_glob(dir, "virtio*/net/*", &paths, NULL));
 	for (size_t i = 0; i < paths.n; i++)
 		strv_add(&fn->net, strrchr(paths.v[i], '/') + 1);
 }
@@ -445,20 +455,24 @@ static void read_function(const struct root *root, struct pci_fn *fn)
 	cleanup_free char *physfn = NULL;
 	cleanup_free char *path = xasprintf(PCI_DIR "/%s", fn->addr);
 	struct root dir cleanup_root;
+	int r = root_open_dir(root, &dir, path);
 
-	if (root_open_dir(root, &dir, path) < 0)
+	note(fn, "its directory", r);
+	if (r < 0)
 		return;
+	dir.failure = NULL; /* what fails here is a matter of this function */
 	if (!ids_of_modalias(&dir, fn))
 		ids_of_attributes(&dir, fn);
-	fn->totalvfs = read_id(&dir, "sriov_totalvfs");
-	fn->numa = numa_of(&dir);
-	read_link_name(&dir, &fn->driver, NULL, "driver");
-	if (read_link_name(&dir, &physfn, NULL, "physfn") == 0)
+	fn->totalvfs = read_id(&dir, fn, "sriov_totalvfs");
+	fn->numa = read_numa(&dir, fn);
+	note(fn, "driver", read_link_name(&dir, &fn->driver, NULL, "driver"));
+	note(fn, "physfn", read_link_name(&dir, &physfn, NULL, "physfn"));
+	if (physfn)
 		snprintf(fn->physfn, sizeof(fn->physfn), "%s", physfn);
 	/* Only network controllers have these; each look costs two system calls. */
 	if (fn->class >> 16 == 0x02 || fn->class >> 8 == CLASS_SERIAL_INFINIBAND) {
-		read_dir(&dir, &fn->net, NULL, "net");
-		read_dir(&dir, &fn->ibdevs, NULL, "infiniband");
+		note(fn, "net", read_dir(&dir, &fn->net, NULL, "net"));
+		note(fn, "infiniband", read_dir(&dir, &fn->ibdevs, NULL, "infiniband"));
 		if (fn->driver && streq(fn->driver, "virtio-pci"))
 			survey_virtio(&dir, fn);
 	}
@@ -522,6 +536,7 @@ void node_free(struct node *node)
 	free(node->cmdline);
 	for (size_t i = 0; i < node->pci.n; i++) {
 		free(node->pci.v[i].driver);
+		free(node->pci.v[i].unread);
 		free(node->pci.v[i].part_number);
 		strv_free(&node->pci.v[i].net);
 		strv_free(&node->pci.v[i].ibdevs);

@@ -132,7 +132,9 @@ static void expect_members(const struct section_ctx *ctx, const struct device_se
 	if (!holds)
 		fault = device_set_fault(ctx->node, p->devices.v, p->devices.n, set);
 	c = judged(plan, "expect", at, id, desired, xasprintf("%zu", set->fn.n), holds, fault);
-	if (set->fn.n > (size_t)set->least)
+	if (set->unread)
+		c->fault = FAULT_GATE_CANNOT_LOOK;
+	else if (set->fn.n > (size_t)set->least)
 		c->fault = FAULT_PCI_TOO_MANY;
 	if (holds && !set->fn.n && (set->sel->or_more || set->sel->expect < 0)) {
 		c->state = CHANGE_UNSUPPORTED;
@@ -140,6 +142,44 @@ static void expect_members(const struct section_ctx *ctx, const struct device_se
 			change_reason(c, "no member: the wider set %s has none", set->absent_with);
 		else
 			change_reason(c, "no member");
+	}
+}
+
+static bool may_be_expected(const struct section_ctx *ctx, const struct pci_fn *fn)
+{
+	const struct profile *p = ctx->profile;
+
+	for (size_t i = 0; i < ctx->sets->set.n; i++) {
+		const struct device_set *set = &ctx->sets->set.v[i];
+		cleanup_free char *expectation = device_set_expectation(set);
+
+		if (expectation && selector_may_hold(p->devices.v, p->devices.n, set->sel, fn))
+			return true;
+	}
+	return false;
+}
+
+/* A function that no set can have does not keep work out. Without sets no function was read. */
+static void warn_of_unread(const struct section_ctx *ctx, struct plan *plan)
+{
+	static const struct place nowhere;
+	const struct pci_functions *functions;
+
+	if (!ctx->sets->set.n)
+		return;
+	functions = node_functions(ctx->node);
+	for (size_t i = 0; i < functions->n; i++) {
+		const struct pci_fn *fn = &functions->v[i];
+		cleanup_free char *id = NULL;
+		struct change *c;
+
+		if (!fn->unread || may_be_expected(ctx, fn))
+			continue;
+		id = xasprintf("devices/%s/read", fn->addr);
+		c = judged(plan, "expect", nowhere, id, "readable", xstrdup("not readable"), false,
+			   fn->unread);
+		c->fault = FAULT_GATE_CANNOT_LOOK;
+		c->on_fail = ON_FAIL_WARN;
 	}
 }
 
@@ -154,6 +194,7 @@ static void expect_functions(const struct section_ctx *ctx, struct plan *plan)
 		if (at)
 			expect_members(ctx, set, at->at, plan);
 	}
+	warn_of_unread(ctx, plan);
 }
 
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,

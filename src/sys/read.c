@@ -181,8 +181,10 @@ static int link_text(const struct root *root, const char *path, char **ret, stru
 	char buf[PATH_MAX];
 	ssize_t n = link_of(root, path, buf, sizeof(buf) - 1);
 
-	if (n < 0)
+	if (n < 0) {
+		root_note(root, path, (int)n);
 		return err_errno(err, (int)n, "%s", path);
+	}
 	*ret = xstrndup(buf, (size_t)n);
 	return 0;
 }
@@ -218,16 +220,21 @@ int read_dir(const struct root *root, struct strv *ret, struct err *err, const c
 
 	FORMAT_PATH(path, fmt);
 	fd = root_open_path(root, path, O_RDONLY | O_DIRECTORY);
-	if (fd < 0)
+	if (fd < 0) {
+		root_note(root, path, fd);
 		return err_errno(err, fd, "%s", path);
+	}
 	while ((n = syscall(SYS_getdents64, fd, block, sizeof(block))) > 0)
 		for (const char *at = block; at < block + n; at += e->d_reclen) {
 			e = (const struct dirent64 *)at;
 			if (!streq(e->d_name, ".") && !streq(e->d_name, ".."))
 				strv_add(ret, e->d_name);
 		}
-	if (n < 0)
-		return err_errno(err, -errno, "%s", path);
+	if (n < 0) {
+		n = -errno;
+		root_note(root, path, (int)n);
+		return err_errno(err, (int)n, "%s", path);
+	}
 	strv_sort(ret);
 	return 0;
 }

@@ -27,6 +27,7 @@ int root_init(struct root *root, const char *path, struct err *err)
 		return err_errno(err, -errno, "root %s", path);
 	snprintf(root->path, sizeof(root->path), "%s", path);
 	root->as_booted = false;
+	root->failure = xnew(struct root_failure);
 	/* "--root /" is the machine itself, and so is any other path to "/". */
 	root->live = fstat(root->fd, &ours) == 0 && stat("/", &slash) == 0 &&
 		     ours.st_dev == slash.st_dev && ours.st_ino == slash.st_ino;
@@ -37,15 +38,54 @@ int root_open_dir(const struct root *root, struct root *ret, const char *path)
 {
 	int fd = root_open_path(root, path, O_PATH | O_DIRECTORY);
 
-	*ret = (struct root){.fd = fd};
+	*ret = (struct root){.fd = fd, .failure = root->failure};
 	return fd < 0 ? fd : 0;
+}
+
+static bool owns_failure(const struct root *root)
+{
+	return *root->path; /* not from root_open_dir() */
 }
 
 void root_close(struct root *root)
 {
 	if (root->fd >= 0)
 		close(root->fd);
+	if (owns_failure(root))
+		free(root->failure);
 	root->fd = -1;
+	root->failure = NULL;
+}
+
+/*
+ * ENODEV and ENXIO: the device was removed while it was read; ESRCH: so was the process. A profile
+ * may name a path that ends in ENOTDIR, ELOOP or ENAMETOOLONG; EINVAL: not a link.
+ */
+bool root_lacks(int error)
+{
+	static const int absent[] = {ENOENT,  ENODEV, ENXIO,	    ESRCH,
+				     ENOTDIR, ELOOP,  ENAMETOOLONG, EINVAL};
+
+	for (size_t i = 0; i < array_len(absent); i++)
+		if (error == -absent[i])
+			return true;
+	return false;
+}
+
+void root_note(const struct root *root, const char *path, int error)
+{
+	struct root_failure *f = root->failure;
+
+	if (!f || f->error || root_lacks(error))
+		return;
+	f->error = -error;
+	snprintf(f->path, sizeof(f->path), "%s", path);
+}
+
+/* Nothing on the machine, but railhead or the kernel lacks what it needs to look. */
+static bool is_starved(int error)
+{
+	return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
 }
 
 /*
@@ -159,7 +199,7 @@ static int walk_open(const struct root *root, const char *path, int flags)
 	return r;
 }
 
-int root_open_path(const struct root *root, const char *path, int flags)
+static int open_path(const struct root *root, const char *path, int flags)
 {
 	struct open_how how = {
 		.flags = (unsigned int)(flags | O_CLOEXEC),
@@ -181,6 +221,15 @@ int root_open_path(const struct root *root, const char *path, int flags)
 	if (errno == ENOSYS || errno == EPERM || errno == EAGAIN)
 		return walk_open(root, path, flags);
 	return -errno;
+}
+
+int root_open_path(const struct root *root, const char *path, int flags)
+{
+	int fd = open_path(root, path, flags);
+
+	if (is_starved(fd))
+		root_note(root, path, fd);
+	return fd;
 }
 
 int root_open(const struct root *root, int flags, struct err *err, const char *fmt, ...)

@@ -15,12 +15,27 @@
 
 #include "base/err.h"
 
+/*
+ * The first failure that does not mean absence: a directory, link or file exists, or may exist, and
+ * could not be read. A survey of the root is then incomplete.
+ */
+struct root_failure {
+	int error; /* errno; 0: none */
+	char path[256];
+};
+
 struct root {
 	int fd;		/* O_PATH|O_DIRECTORY */
 	bool live;	/* this machine's own "/": netlink, modules, mounts, reboot work */
 	bool as_booted; /* check the write permissions of profiles, as a boot of this root does */
 	char path[4096];
+	struct root_failure *failure; /* NULL: not noted */
 };
+
+/* The error of a path with nothing behind it: never there, or gone since (a device, a process). */
+bool root_lacks(int error);
+/* Notes the failure of a lookup, a negative errno, unless it means absence. */
+void root_note(const struct root *root, const char *path, int error);
 
 /* NULL or "/" means the machine itself. */
 int root_init(struct root *root, const char *path, struct err *err);
