@@ -86,6 +86,9 @@ static const struct {
 	{OPT_ENDED, "ended", "HOW",
 	 "(used by railhead-trial.service) note how this trial of arguments ends: timer or stop",
 	 AT(ended)},
+	{OPT_SETTLED, "settled", "HOW",
+	 "(used by railhead-settled.service) the boot came up with its settings: up or stop",
+	 AT(settled)},
 	{OPT_UNDO, "undo", NULL, "remove what bake created, or what kargs --mend wrote", AT(undo)},
 };
 

@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "engine/apply.h"
+#include "engine/hold_back.h"
 #include "report/changes.h"
 #include "sys/manager.h"
 
@@ -108,8 +109,44 @@ static int apply(struct invocation *inv)
 	return code;
 }
 
+/* A boot without a gate (its units are disabled) has come up without a verdict. */
+static bool has_come_up(const struct root *root)
+{
+	cleanup_free char *target = manager_unit_state("multi-user.target");
+	cleanup_free char *gate = manager_unit_state("railhead-gate.service");
+	struct status status;
+	bool judged;
+
+	status_load(root, &status);
+	judged = status.record.stage[STAGE_GATE].ran;
+	status_free(&status);
+	return target && streq(target, "active") && (judged || (gate && streq(gate, "inactive")));
+}
+
+static int settle(const struct invocation *inv)
+{
+	struct err err = {0};
+
+	if (!streq(inv->settled, "up") && !streq(inv->settled, "stop")) {
+		complain("apply --settled %.*s: expected one of: up, stop", UNKNOWN_MAX,
+			 inv->settled);
+		return EXIT_USAGE;
+	}
+	if (streq(inv->settled, "up") && !has_come_up(&inv->root)) {
+		complain("apply --settled up: nothing done: multi-user.target is not reached, or "
+			 "the gate has no verdict");
+		return EXIT_OK;
+	}
+	if (hold_back_end(&inv->root, &err) == 0)
+		return EXIT_OK;
+	complain("apply --settled: %s", err.text);
+	return EXIT_INTERNAL;
+}
+
 static int run(struct invocation *inv)
 {
+	if (inv->settled)
+		return settle(inv);
 	if (inv->device)
 		return apply_device(inv);
 	if (inv->stage_name && inv->stage == STAGE_GATE) {
@@ -123,7 +160,8 @@ const struct verb verb_apply = {
 	.name = "apply",
 	.args = "",
 	.help = "apply the profile; a second run writes nothing",
-	.options = OPT_ROOT | OPT_JSON | OPT_STAGE | OPT_PROFILE | OPT_RETRY | OPT_DEVICE,
+	.options = OPT_ROOT | OPT_JSON | OPT_STAGE | OPT_PROFILE | OPT_RETRY | OPT_DEVICE |
+		   OPT_SETTLED,
 	.writes = true,
 	.run = run,
 };

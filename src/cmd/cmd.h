@@ -65,6 +65,7 @@ typedef uint64_t verb_options;
 #define OPT_HTML OPT_BIT(31)
 #define OPT_BASES OPT_BIT(32)
 #define OPT_STRICT OPT_BIT(33)
+#define OPT_SETTLED OPT_BIT(34)
 #define OPT_SCREEN (OPT_COLOUR | OPT_NO_PAGER) /* of verbs that print for people */
 
 struct invocation {
@@ -77,7 +78,7 @@ struct invocation {
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
 	const char *profile, *snapshot, *html, *format, *device, *for_time, *reason, *runs,
-		*false_blocks, *loss, *colour, *ended;
+		*false_blocks, *loss, *colour, *ended, *settled;
 	struct strv gates; /* --gate, each */
 	struct strv bases; /* --bases, each */
 	char **args;	   /* the remaining words of argv, NULL-terminated */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "boot/service.h"
 #include "boot/view.h"
+#include "engine/hold_back.h"
 #include "engine/journal.h"
 #include "engine/watch.h"
 #include "plan/render.h"
@@ -200,6 +201,22 @@ static void let_panic(struct apply *a)
 		a->complain(err.text);
 }
 
+/* By hand nothing is at stake that a power cycle does not end. */
+static void guard_early(struct apply *a, const struct run *run)
+{
+	struct section_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
+	cleanup_free char *text = NULL;
+	struct err err = {0};
+
+	if (a->unit && hold_back_begin(&ctx, &run->plan, &err) < 0)
+		text = xasprintf("early: the settings of sysctl, sysfs and mounts are set without "
+				 "protection: if the node does not come up with them, it does not "
+				 "in the next boot either (%s)",
+				 err.text);
+	if (text)
+		a->complain(text);
+}
+
 /*
  * known: the survey of the previous stage, if that stage has set nothing; afterwards the survey of
  * this stage, by the same rule. Returns false if further stages make no sense.
@@ -228,6 +245,8 @@ static bool apply_stage(struct apply *a, enum stage stage, struct node *known)
 	}
 	if (warning)
 		a->complain(warning);
+	if (stage == STAGE_EARLY)
+		guard_early(a, &run);
 	sink = a->sink(&run);
 	a->at_work(&run, stage, true);
 	run_apply(&run, stage, stages & ~STAGES(stage), deadline, &sink, &result);
@@ -261,6 +280,7 @@ static bool begins_user_space(const struct apply *a)
 static void run_locked(struct apply *a)
 {
 	struct node known = {0};
+	struct err err = {0};
 
 	/* First of all in a boot: no claim of an earlier boot may admit work. */
 	if (a->unit && a->last == STAGE_INITRD)
@@ -279,6 +299,8 @@ static void run_locked(struct apply *a)
 		move(a, FLOW_NO_RECORD, NULL);
 	else if (!record_admits(&a->status.record))
 		move(a, FLOW_STAGE_BEGINS, NULL);
+	if (a->retry && hold_back_forget(a->root, &err) < 0)
+		a->complain(err.text);
 	for (enum stage s = a->first; s <= a->last; s++)
 		if (!apply_stage(a, s, &known) || (a->reboot && a->unit && a->may_reboot))
 			break;

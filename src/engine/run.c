@@ -11,6 +11,7 @@
 #include "boot/mode.h"
 #include "checks/xid.h"
 #include "engine/freeze.h"
+#include "engine/hold_back.h"
 #include "kinds/kind.h"
 #include "profile/search.h"
 #include "sys/acs.h"
@@ -107,6 +108,7 @@ static void make_plan(struct run *run)
 	    sections_kargs(&ctx, &run->kargs, &why) < 0 ||
 	    sections_emit(&ctx, &run->plan, &why) < 0)
 		unfit(run, &why);
+	hold_back(&ctx, &run->plan);
 }
 
 /* A unit runs in another directory. */

@@ -5,6 +5,7 @@ from cases import boots      # noqa: F401
 from cases import package    # noqa: F401
 from cases import units      # noqa: F401
 from cases import quiet      # noqa: F401
+from cases import bricked    # noqa: F401
 from cases import memory     # noqa: F401
 from cases import profiles   # noqa: F401
 from cases import authoring  # noqa: F401
