@@ -362,7 +362,7 @@ check-long: all $(BUILD)/histories ## what check has no time for: all of Debian 
 			'tests/lib/sandbox build/histories --depth 5 --faults 1' \
 			'tests/lib/sandbox build/histories --depth 4' \
 			'tests/lib/sandbox build/histories --depth 8 --incidents 3' 'env DIST=trixie tests/vm/run' 'tests/vm/run --long' \
-			tests/long/bare tests/long/images; do \
+			'tests/lib/sandbox tests/long/faults' tests/long/bare tests/long/images; do \
 		echo "# $$part"; $$part || failed="$$failed, $$part"; done; \
 		[ -z "$$failed" ] || { echo "failed: $${failed#, }"; exit 1; }
 

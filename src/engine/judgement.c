@@ -250,12 +250,12 @@ static void look_and_measure(struct work *w)
 	int r;
 
 	/* Before the first look, because each loss from here on causes an event. */
-	if (watch_begin(&w->run, &err) < 0)
-		w->j->complain(err.text);
+	r = watch_begin(&w->run, &err);
 	w->j->at_work(&w->run, STAGE_GATE, true);
 	run_look_gate(&w->run, CHECKS_WAIT_US, &result);
-	r = w->goes_on ? numbers_take_rest(&w->run, w->record, &loaded, &err)
-		       : numbers_take(&w->run, w->j->again, w->record, &loaded, &err);
+	if (r == 0)
+		r = w->goes_on ? numbers_take_rest(&w->run, w->record, &loaded, &err)
+			       : numbers_take(&w->run, w->j->again, w->record, &loaded, &err);
 	if (loaded.n)
 		look_after_load(w, &loaded, &result);
 	else if (!w->goes_on)
