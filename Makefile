@@ -152,14 +152,14 @@ $(BUILD)/gpu-standin/libcuda.so.1 $(BUILD)/gpu-standin/old/libcuda.so.1: tests/g
 $(BUILD)/gpu-standin/libnvidia-ml.so.1 $(BUILD)/gpu-standin/old/libnvidia-ml.so.1: tests/gpu/libnvidia_ml.c
 $(BUILD)/gpu-standin/old/%: CPPFLAGS += -DOLD
 
-$(GPU_STANDINS): tests/gpu/model.h Makefile
+$(GPU_STANDINS): tests/gpu/model.h Makefile | $(BUILD)/deps-ok
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(filter-out -Wmissing-prototypes,$(WARN)) -O1 -g -fPIC -shared \
 		-Wl,-soname,$(@F) -o $@ $(filter %.c,$^) -ldl
 
 # The snippet's names come from the header that defines the file's layout.
-$(BUILD)/05_railhead: src/boot/gen-snippet.sh src/boot/env_layout.h dracut/grub.d/05_railhead.in
+$(BUILD)/05_railhead: src/boot/gen-snippet.sh src/boot/env_layout.h dracut/grub.d/05_railhead.in | $(BUILD)/deps-ok
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(BUILD) && sh src/boot/gen-snippet.sh >$@.tmp && chmod 755 $@.tmp && mv $@.tmp $@
 
@@ -189,6 +189,7 @@ SETUP_bench-gate := bench
 SETUP_bench-gate-load := build
 SETUP_bench-fleet := build
 SETUP_fuzz := fuzz
+SETUP_kernel-names := sim
 SETUP_deb := deb
 SETUP_rpm := rpm
 $(foreach g,lint format lies seeded-bugs check-unit check-fuzz check-bats build-tests schema keys,\
@@ -296,7 +297,7 @@ $(BUILD)/test/test_%: $(BUILD)/$(UNIT)/tests/unit/test_%.o $(BUILD)/test/libtest
 	$(Q)$(CC) $(TEST_LDFLAGS) $(HOOKS) -o $@ $^ $(call pkg,--libs,$(LIBS) $(BENCH_LIBS) $(TEST_LIBS)) -lm
 
 # The same clock for a whole program.
-$(BUILD)/test/clock.so: tests/lib/clock.c tests/lib/clock.h Makefile
+$(BUILD)/test/clock.so: tests/lib/clock.c tests/lib/clock.h Makefile | $(BUILD)/deps-ok
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -DPRELOAD -std=gnu11 $(WARN) -O1 -g -fPIC -shared -o $@ $<
@@ -395,12 +396,12 @@ $(BUILD)/bench/fleet: $(call obj,release,tests/bench/fleet.c src/gate/fleet.c sr
 # Programs of the benchmarks. Those that tests/bench/gate holds the measurements against are built as
 # their users build them, for this CPU; a guest runs the others, too.
 $(BUILD)/bench/stream_kernels $(BUILD)/bench/chase: FOR_THIS_CPU := -march=native
-$(BUILD)/bench/%: tests/bench/%.c
+$(BUILD)/bench/%: tests/bench/%.c | $(BUILD)/deps-ok
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 $(WARN) -O3 $(FOR_THIS_CPU) -pthread -o $@ $<
 
-$(BUILD)/bench/ordinary.so: tests/bench/ordinary.c
+$(BUILD)/bench/ordinary.so: tests/bench/ordinary.c | $(BUILD)/deps-ok
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 $(filter-out -Wmissing-prototypes,$(WARN)) -O2 -fPIC -shared -o $@ $<
@@ -471,6 +472,11 @@ format: ## rewrite C sources by .clang-format
 # One target for each package.
 install: install-railhead install-gate install-profiles ## into DESTDIR
 
+# All or nothing: no file is installed before all are built.
+ifneq ($(filter install,$(MAKECMDGOALS)),)
+install-railhead install-gate install-profiles: | all
+endif
+
 install-gate: $(BUILD)/railhead-bench
 	$(INSTALL) -D -m 755 $(BUILD)/railhead-bench $(DESTDIR)$(LIBEXECDIR)/railhead-bench
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 packaging/man/railhead-bench.8
@@ -532,5 +538,5 @@ help: ## this list
 		/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: all ahead arm64 set-up bench bench-boot bench-fleet bench-gate bench-gate-load build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
-	check-units check-unit check-fuzz check-bats seeded-bugs lies check-vm check-pictures check-long demo demo-sim fuzz lint schema keys format install \
+	check-units check-unit check-fuzz check-bats seeded-bugs lies check-vm check-pictures check-long demo demo-sim fuzz lint schema keys kernel-names format install \
 	install-railhead install-gate install-profiles dist deb rpm clean distclean help

@@ -12,9 +12,11 @@ setup() {
   mkdir "$fake"
   : >"$BATS_TEST_TMPDIR/apt"
   : >"$BATS_TEST_TMPDIR/plan"
-  # All but those of $LACKS is installed.
-  stand_in dpkg-query 'for p; do case $p in -*|*" "*) continue ;; esac
-    case " $LACKS " in *" $p "*) echo "$p not-installed" ;; *) echo "$p installed" ;; esac; done'
+  # All but those of $LACKS is installed, those of $FOREIGN for another CPU alone.
+  stand_in dpkg-query 'for p; do arch=amd64; case $p in -*|*" "*) continue ;; python3-*) arch=all ;; esac
+    case " $FOREIGN " in *" $p "*) arch=i386 ;; esac
+    case " $LACKS " in *" $p "*) echo "$p $arch not-installed" ;; *) echo "$p $arch installed" ;; esac; done'
+  stand_in dpkg 'echo amd64'
   stand_in apt-get 'echo "$*" >>"$BATS_TEST_TMPDIR/apt"
     case " $* " in
       *" -s "*) cat "$BATS_TEST_TMPDIR/plan" ;;
@@ -25,7 +27,7 @@ setup() {
   stand_in update ''
   # Whoever runs the tests.
   stand_in id 'echo 0'
-  export LACKS=''
+  export LACKS='' FOREIGN=''
   unset RAILHEAD_DEPS
   PATH=$fake:$PATH
 }
@@ -49,6 +51,11 @@ installs_nothing() { ! grep -v -e ' -s ' -e ' update$' "$BATS_TEST_TMPDIR/apt"; 
   LACKS="jq fio" run -0 "$deps" bench
   [[ $output == "# installing, "*": fio jq"* ]]
   calls | grep -qE ' install -y .* --no-remove .* fio jq$'
+}
+
+@test "a package of another architecture is missing" {
+  FOREIGN=libyaml-dev run -0 "$deps" build
+  calls | grep -qE ' install -y .* libyaml-dev$'
 }
 
 @test "an upgrade that a package needs is named before it happens" {
@@ -137,4 +144,32 @@ installs_nothing() { ! grep -v -e ' -s ' -e ' update$' "$BATS_TEST_TMPDIR/apt"; 
   cp -r Makefile VERSION src "$BATS_TEST_TMPDIR/tree"
   run --separate-stderr -2 make -s -C "$BATS_TEST_TMPDIR/tree" LIBS=no-one
   [[ ${stderr_lines[0]} == "railhead needs no-one; "* ]]
+}
+
+# With -k, make goes on with all that does not wait for what failed.
+makes_nothing() { # LINE GOAL VARIABLE...
+  run --separate-stderr -2 make -k -j4 BUILD="$BATS_TEST_TMPDIR/build" DESTDIR="$BATS_TEST_TMPDIR/tree" "${@:2}"
+  echo "$2: $output; $stderr"
+  [ -z "$(grep -v '^make: ' <<<"$output")" ]
+  # shellcheck disable=SC2053 # a pattern
+  [[ $(grep -v '^make: ' <<<"$stderr") == $1 ]]
+  # The marks of what is there may be.
+  run find "$BATS_TEST_TMPDIR/build" "$BATS_TEST_TMPDIR/tree" -type f ! -name '*-ok'
+  echo "$output"
+  ! grep -v '^find: ' <<<"$output"
+}
+
+@test "before the set-up of a goal has succeeded, nothing is built, and nothing beside it" {
+  cd "$top"
+  export LACKS=libyaml-dev RAILHEAD_DEPS=check
+  for goal in check-fast check lint lies check-pictures demo-sim bench-gate fuzz schema; do
+    makes_nothing "tests/lib/deps.sh: Debian packages are missing: libyaml-dev; run: tests/lib/deps.sh [a-z]*([a-z0-9 ])" "$goal"
+  done
+}
+
+@test "where a library is missing, plain make builds nothing and make install installs nothing" {
+  cd "$top"
+  for goal in all build-tests install; do
+    makes_nothing "railhead needs no-one; install the packages that have them" "$goal" LIBS=no-one
+  done
 }

@@ -57,8 +57,8 @@ packages_of() {
 
 missing_of() {
   # shellcheck disable=SC2016,SC2086 # fields of dpkg's; package names have no blanks
-  installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' $1 2>/dev/null |
-    sed -n 's/ installed$//p')
+  installed=$(dpkg-query -W -f '${Package} ${Architecture} ${db:Status-Status}\n' $1 2>/dev/null |
+    sed -nE "s/ (all|$(dpkg --print-architecture)) installed\$//p")
   for package in $1; do
     echo "$installed" | grep -qxF "$package" || echo "$package"
   done | sort -u
