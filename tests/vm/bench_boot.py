@@ -113,7 +113,7 @@ def _pair(guest):
         print(f"# a pair is left out: {str(error).splitlines()[0]}")
         guest.power_cut()
         guest.power_on()
-        guest.wait_for_shell(300)
+        guest.wait_for_shell()
         guest.wait_until_booted()
         return None
 

@@ -97,7 +97,7 @@ def differs(vm):
 
 
 def life(vm, arguments):
-    boot_by(vm, lambda: (vm.start(), vm.wait_for_shell(600)), 1)
+    boot_by(vm, lambda: (vm.start(), vm.wait_for_shell()), 1)
     ready(vm, arguments)
     print("# first boot: ready, no reboot", flush=True)
     boot_by(vm, vm.reboot, 2)

@@ -18,7 +18,7 @@ import subprocess
 import time
 
 import envfile
-from vm import Guest, GuestError, make_overlay
+from vm import HANG, Guest, GuestError, make_overlay
 from writelog import SECTOR, WriteLog
 
 
@@ -153,9 +153,9 @@ class CutGuest(Guest):
                     self.kinds.append((kind, self.count))
             self.count += 1
 
-    def until(self, what, condition, timeout=300):
+    def until(self, what, condition):
         """Wait until a condition is met that may look at all that follow() has found."""
-        end = time.monotonic() + timeout
+        end = time.monotonic() + HANG
         next_look = 0
         while True:
             self.follow()

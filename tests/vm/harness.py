@@ -15,6 +15,7 @@ import inspect
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -490,6 +491,19 @@ def exits(vm, command, status, timeout=60):
     expect(result.status == status,
            f"exit status {result.status} of: {command}, wanted {status}:\n{result.output}")
     return result.output
+
+
+EVENTUALLY_S = 300
+
+
+def eventually(vm, condition):
+    """Wait until a condition of the shell is met, inside the guest: slow questions from outside would
+    miss what is there for a moment."""
+    until = shlex.quote(f"until {condition}; do sleep 0.1; done")
+    if vm.run(f"timeout {EVENTUALLY_S} sh -c {until}", EVENTUALLY_S + 10).status != 0:
+        raise GuestError(f"not within {EVENTUALLY_S} s: {condition}\n"
+                         + vm.run("railhead status; systemctl list-jobs;"
+                                  " journalctl -b --no-pager -u 'railhead-*' | tail -n 40").output)
 
 
 def gate_ready(vm, more="", timeout=180):

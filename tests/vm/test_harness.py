@@ -184,6 +184,25 @@ class Console(unittest.TestCase):
         self.assertFalse(vm.waits_for_itself(hung + " percpu_rwsem_wait+0x1/0x2\n __sb_start_write+0x1\n"))
         self.assertFalse(vm.waits_for_itself(" __wait_rcu_gp+0x12b/0x140\n" + hung))
 
+    def test_a_boot_is_waited_for_unless_it_is_dead_or_the_emulator_broke_it(self):
+        with tempfile.TemporaryDirectory() as place:
+            guest = vm.Guest(place, "tcg", os.path.join(place, "image"), place, hardware=["-none"])
+            guest._process = mock.Mock(poll=lambda: None)
+            now = time.monotonic()
+
+            def goes_no_further(console, silent, waited):
+                with open(guest.console_path, "w") as out:
+                    out.write(console)
+                os.utime(guest.console_path, (time.time() - silent,) * 2)
+                return bool(guest._goes_no_further(now - waited))
+
+            still, runs = "Linux version 6.1\n", "Linux version 6.1\nrailhead: \n"
+            self.assertTrue(goes_no_further(still, vm.SILENCE + 60, vm.SILENCE + 60))
+            self.assertFalse(goes_no_further(still, vm.SILENCE - 60, vm.HANG))
+            self.assertFalse(goes_no_further(still, vm.HANG, vm.SILENCE - 60))
+            self.assertFalse(goes_no_further(runs, vm.HANG, vm.HANG))
+            self.assertTrue(goes_no_further("Kernel panic\n", 0, 0))
+
     def test_a_dump_of_registers_is_the_last_word(self):
         dump = "[   75.345976] CS:  0010 DS: 0000\n[   75.346007] CR2: 0000000000000042 CR3: 0000000103ee8000 CR4: 6e0\n"
         self.assertTrue(vm.ends_in_dump("rcu: INFO: rcu_preempt detected stalls\n" + dump + "[   75.3] Call Trace:\n"))

@@ -34,8 +34,14 @@ DEAD_END = re.compile(
 BOOT_BEGINS = ("Loading Linux", "Linux version")
 RAILHEAD_RUNS = re.compile(r"railhead-(initrd|early)|railhead\[|^(railhead|initrd): ", re.M)
 
+# What has not come after so many seconds has hung, however busy the machine is that emulates it.
+HANG = 1200
+
 # A boot whose console is silent for so many seconds goes no further.
 STANDSTILL = 60
+
+# So long a silence of a boot that the emulator broke is waited for, rather than HANG.
+SILENCE = 300
 
 # For so many seconds the kernel waits for a serial line that sends no more, whenever systemd has
 # written to the console (closing_wait in the kernel's serial_core.c).
@@ -323,8 +329,8 @@ class Guest:
     def first_boot(self):
         """Start from the base image; returns once the boot behind its one reboot is done."""
         self.start()
-        self.wait_for_reset(1, 300)
-        self.wait_for_shell(300)
+        self.wait_for_reset(1)
+        self.wait_for_shell()
         self.wait_until_booted()
 
     def power_on(self, more=(), read_only=False):
@@ -549,14 +555,14 @@ class Guest:
                 for event in list(self._qmp.events)
                 if event["event"] == "RESET" and event["data"].get("guest")]
 
-    def wait_for_reset(self, count, timeout):
+    def wait_for_reset(self, count):
         """Wait until the guest has rebooted itself that often since its start."""
-        end = time.monotonic() + timeout
+        begin = time.monotonic()
         while self.resets < count:
             if not self._shell.lines.empty():
                 raise GuestError("the boot went on to the real root, without a reboot")
             self._check_qemu()
-            if self.dead_end.search(self.console()) or time.monotonic() > end:
+            if self._goes_no_further(begin) or time.monotonic() > begin + HANG:
                 raise GuestError("no reboot; the console ends with:\n"
                                  + self.console()[-3000:])
             time.sleep(0.2)
@@ -583,17 +589,17 @@ class Guest:
 
     # --- the shell -------------------------------------------------------
 
-    def wait_for_shell(self, timeout, resets=0):
+    def wait_for_shell(self, resets=0):
         """Wait until the shell of the next boot says that it is ready.
 
         More reboots than allowed on the way there are a boot loop.
         """
-        end = time.monotonic() + timeout
+        begin = time.monotonic()
         limit = self.resets + resets
         while True:
             line = self._shell_line(
-                end - time.monotonic(), "the test shell to start",
-                lambda: self.resets > limit or self.dead_end.search(self.console()))
+                begin + HANG - time.monotonic(), "the test shell to start",
+                lambda: self.resets > limit or self._goes_no_further(begin))
             if line == "ready":
                 return
 
@@ -603,6 +609,13 @@ class Guest:
         while not self._shell.lines.empty():
             said = self._shell.lines.get() == word or said
         return said
+
+    def _goes_no_further(self, begin):
+        """Will the boot that has been waited for since then not come?"""
+        if self.dead_end.search(self.console()):
+            return True
+        silent = min(self._still_for(), time.monotonic() - begin)
+        return silent > SILENCE and self.emulator_failed() is not None
 
     def emulator_failed(self):
         """Why no more can come of this guest that is not its own fault, or None.
@@ -729,24 +742,24 @@ class Guest:
         further: how many more reboots may come before that.
         """
         self.send(command)
-        self.wait_for_shell(300, resets=1 + further)
+        self.wait_for_shell(resets=1 + further)
 
-    def wait_until_booted(self, timeout=300):
+    def wait_until_booted(self):
         """Wait for systemd to have run every job of the boot."""
-        state = self.run("systemctl is-system-running --wait", timeout).output.strip()
+        state = self.run("systemctl is-system-running --wait", HANG).output.strip()
         if state not in ("running", "degraded"):
             jobs = self.run("systemctl list-jobs; systemctl --failed").output
             raise GuestError(f"the boot does not finish (state {state}):\n{jobs}")
         self.wait_until_undisturbed()
         return state
 
-    def wait_until_undisturbed(self, timeout=180):
+    def wait_until_undisturbed(self):
         """Wait while the verdict waits for nothing but measurements that other work disturbed.
 
         On a loaded host the work of a boot lasts into its gate. railhead measures again by itself,
         and starts what is behind the verdict once that is written.
         """
-        end = time.monotonic() + timeout
+        end = time.monotonic() + HANG
         behind = ("systemctl is-active railhead-ready.target "
                   "&& [ -z \"$(systemctl list-jobs --no-legend)\" ]")
         waited = False
@@ -763,3 +776,4 @@ class Guest:
                 return
             waited = True
             time.sleep(1)
+        raise GuestError(f"the verdict has waited for {HANG} s for what others disturb: {reasons}")

@@ -22,7 +22,7 @@ def baked(vm):
     want(vm, WANTED + [PANIC])
     contains("railhead bake", vm.sh(BAKE, 120), "railhead.env", PANIC)
     # The operator's reboot, the first boot's panic; and twice railhead's own and the trial's panic.
-    power_cycle(vm, 6, 600)
+    power_cycle(vm, 6)
 
 
 @case("baked", "bad args of an image: one boot is lost, then two trials, and the node is back without")

@@ -98,7 +98,7 @@ def rauc(vm):
     # The image of slot A was installed, and brings a profile with other arguments.
     _set(vm, "'ORDER=A B'", "A_OK=1", "B_OK=1", "A_TRY=0", "B_TRY=0")
     want(vm, WANTED + ["version=7"])
-    power_cycle(vm, 2, 600)
+    power_cycle(vm, 2)
 
 
 @case("rauc", "RAUC: an update with new arguments: railhead's reboot comes back to its slot")
@@ -117,7 +117,7 @@ def rauc_dead(vm):
     _set(vm, "A_TRY=0")
     want(vm, WANTED + ["rdinit=/nonexistent"])
     vm.dead_end = STUCK
-    power_cycle(vm, 3, 600)
+    power_cycle(vm, 3)
 
 
 @case("rauc, dead", "RAUC: a trial that dies ends in the old slot, and is not made there again")
@@ -133,7 +133,7 @@ def greenboot(vm):
     _add_script(vm, GREENBOOT, "")
     _set(vm, "boot_counter=3", "boot_success=0")
     want(vm, WANTED + ["version=8"])
-    power_cycle(vm, 1, 600)
+    power_cycle(vm, 1)
 
 
 @case("greenboot", "greenboot: no reboot by railhead while the counter is armed, and it is named")
@@ -151,7 +151,7 @@ def green(vm):
     # what greenboot does with a boot that is well
     _set(vm, "boot_success=1")
     vm.sh(f"grub-editenv {BLOCK} unset boot_counter")
-    power_cycle(vm, 2, 600)
+    power_cycle(vm, 2)
 
 
 @case("green", "greenboot: the boot after the confirmed one tries the arguments by itself")
@@ -181,7 +181,7 @@ def boot_complete(vm):
     vm.sh(f"cat >/etc/systemd/system/confirm.service <<'END'\n{CONFIRM}END")
     vm.sh("systemctl enable confirm.service")
     vm.sh(f"sed -i 's/^hugepages:/hugepagez:/' {PROFILE}")
-    power_cycle(vm, 1, 600)
+    power_cycle(vm, 1)
 
 
 @case("boot complete", "boot_complete: a node that is blocked is not confirmed, and the boot goes on")
@@ -195,7 +195,7 @@ def blocked_is_not_confirmed(vm):
 @state("boot complete, fit", guest=OTHERS)
 def boot_complete_fit(vm):
     vm.sh(f"sed -i 's/^hugepagez:/hugepages:/' {PROFILE}")
-    power_cycle(vm, 1, 600)
+    power_cycle(vm, 1)
 
 
 @case("boot complete, fit", "boot_complete: a node that is ready is confirmed after its verdict")

@@ -12,8 +12,8 @@ WANTED_ARGS = ("iommu=pt", "transparent_hugepage=never", "skew_tick=1",
 @state("boot2")
 def boot2(vm):
     vm.start()
-    vm.wait_for_reset(1, 300)
-    vm.wait_for_shell(300)
+    vm.wait_for_reset(1)
+    vm.wait_for_shell()
     vm.wait_until_booted()
     vm.sh("mkdir -p /run/payload && tar -C /run/payload -xf /dev/disk/by-id/virtio-payload")
 

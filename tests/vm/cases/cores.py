@@ -46,7 +46,7 @@ def isolated(vm):
     vm.sh(f"sed -i -e 's/^  set: .*/  isolate_cpus: {{keep: 1 per node}}\\n&/'"
           f" -e '/^gate:/,$d' {PROFILE}"
           f" && railhead check {PROFILE}", 60)
-    power_cycle(vm, 2, 1200)
+    power_cycle(vm, 2)
 
 
 def _arg(vm, key):

@@ -20,11 +20,11 @@ GUARD = "/usr/libexec/railhead/trial-guard"
 ESB = "$(grep -l 0x25ab /sys/bus/pci/devices/*/device)"
 
 
-def power_cycle(vm, resets, timeout=1200):
+def power_cycle(vm, resets):
     """Into two trials and back; note what came of it."""
     before, console = vm.resets, vm.console_size()
     vm.send(REBOOT)
-    vm.wait_for_shell(timeout, resets=resets)
+    vm.wait_for_shell(resets=resets)
     vm.wait_until_booted()
     vm.seen.update(resets=vm.resets - before, console=vm.console(console),
                    args=vm.read("/proc/cmdline").split(), status=status_json(vm))
@@ -61,8 +61,8 @@ def nothing_is_armed(vm):
 
 def first_boots(vm):
     vm.start()
-    vm.wait_for_reset(1, 400)
-    vm.wait_for_shell(400)
+    vm.wait_for_reset(1)
+    vm.wait_for_shell()
     vm.wait_until_booted()
 
 

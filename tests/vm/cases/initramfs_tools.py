@@ -10,7 +10,7 @@ from cases.layouts import ENTERED, INITRAMFS_TOOLS
 from cases.trials import (MENU, STUCK, WANTED, arm, came_back, is_converged, kernels, look,
                           power_cycle, settle, trials, wait_for_resets, want)
 from harness import case, contains, equal, exits, expect, state, status_json
-from vm import REBOOT
+from vm import HANG, REBOOT
 
 IMAGE = "/boot/initrd.img-$(uname -r)"
 DEADLINE = 10  # of initrd.short
@@ -77,7 +77,7 @@ def hang(vm):
     vm.sh("printf 'schema: 1\nreboot: false\n' >/etc/railhead/railhead.conf")
     vm.sh(HANGS)
     use_initramfs(vm, "initrd.short")
-    power_cycle(vm, 2, 400)
+    power_cycle(vm, 2)
 
 
 @case("initramfs-tools: hang", "args that end in its shell: it reboots, and the good ones come back")
@@ -109,8 +109,8 @@ def none(vm):
     use_initramfs(vm, "initrd.none")
     before, console = vm.resets, vm.console_size()
     vm.send(REBOOT)
-    wait_for_resets(vm, before + 2, 300)
-    vm.wait_for_shell(300)
+    wait_for_resets(vm, before + 2)
+    vm.wait_for_shell()
     vm.wait_until_booted()
     look(vm, vm.resets - before, console)
 
@@ -146,7 +146,7 @@ def stopped(vm):
     settle(vm)
     console, before = vm.console_size(), vm.resets
     vm.send(REBOOT)
-    end = time.monotonic() + 300
+    end = time.monotonic() + HANG
     while "(initramfs)" not in vm.console(console):
         expect(time.monotonic() < end, f"no shell; the console ends with:\n{vm.console()[-2000:]}")
         vm.check_alive()

@@ -53,8 +53,8 @@ def _declare(name, layout):
     @state(f"{name}2", guest=name)
     def boot2(vm):
         vm.start()
-        vm.wait_for_reset(1, 400)
-        vm.wait_for_shell(400)
+        vm.wait_for_reset(1)
+        vm.wait_for_shell()
         vm.wait_until_booted()
 
     @case(f"{name}2", "the initramfs writes and reboots, the root is not entered")
@@ -132,7 +132,7 @@ TRACED = """set -e
 env=/boot/grub/railhead.env trace=/boot/railhead-trace
 cp $env /run/env.kept
 writer_goes_on() {
-  timeout 5 sh -c 'echo x >/boot/railhead-writer && sync /boot/railhead-writer' || {
+  timeout 60 sh -c 'echo x >/boot/railhead-writer && sync /boot/railhead-writer' || {
     echo "no writer goes on after $1"
     return 1
   }

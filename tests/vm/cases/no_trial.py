@@ -20,7 +20,7 @@ NO_TRIAL = "so no trial could be disarmed"
 @state("lvm-bios1", guest=LVM_BIOS)
 def lvm_bios1(vm):
     vm.start()
-    vm.wait_for_shell(400)
+    vm.wait_for_shell()
     vm.wait_until_booted()
 
 

@@ -53,7 +53,7 @@ def other_kernel(vm):
     before, console = vm.resets, vm.console_size()
     vm.send(REBOOT)
     # The operator's reboot, three panics and railhead's own.
-    vm.wait_for_shell(900, resets=5)
+    vm.wait_for_shell(resets=5)
     vm.wait_until_booted()
     look(vm, vm.resets - before, console)
 

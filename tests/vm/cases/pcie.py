@@ -2,7 +2,7 @@
 
 import re
 
-from harness import DEVICES_SNAPSHOT, case, contains, equal, exits, expect
+from harness import DEVICES_SNAPSHOT, case, contains, equal, eventually, exits, expect
 
 from cases.sriov import APPLY, HEAD, NICS, PCI, PROFILE
 
@@ -138,8 +138,8 @@ def irqbalance(vm):
     for nic in NICS:
         vm.sh(f"ip link set $(ls {PCI}/{nic}/net) up")
     vm.sh("railhead apply --stage initrd 2>&1 && railhead apply --stage devices 2>&1", 120)
-    vm.sh("timeout 30 sh -c 'until tr \"\\0\" \" \" </proc/$(pidof irqbalance)/cmdline"
-          " | grep -q policyscript=/usr/libexec/railhead/irqbalance-policy; do sleep 0.2; done'", 40)
+    eventually(vm, "tr '\\0' ' ' </proc/$(pidof irqbalance)/cmdline"
+                   " | grep -q policyscript=/usr/libexec/railhead/irqbalance-policy")
     # What it would move, with our script and, to see that this tells something, without.
     ask = "timeout 30 irqbalance --foreground --debug --oneshot --interval=1"
     script = "--policyscript=/usr/libexec/railhead/irqbalance-policy"

@@ -166,7 +166,7 @@ def _declare_cut(name, life, before, cut):
 def _declare_end(name, life):
     @state(f"{name}, {life.name}", guest=name)
     def enter(vm):
-        vm.wait_for_shell(400, resets=1)
+        vm.wait_for_shell(resets=1)
         vm.wait_until_booted()
 
     @case(f"{name}, {life.name}", "boots by itself after each cut, and converges")

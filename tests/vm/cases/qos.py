@@ -7,8 +7,8 @@ with it.
 
 import json
 
-from harness import (DEVICES_SNAPSHOT, case, contains, equal, exits, expect, expect_fault, load_igb,
-                     status_json)
+from harness import (DEVICES_SNAPSHOT, case, contains, equal, eventually, exits, expect,
+                     expect_fault, load_igb, status_json)
 
 from cases.sriov import APPLY, HEAD, NICS, PCI, PROFILE
 
@@ -38,8 +38,8 @@ def _of(vm, file, pf=NICS[0]):
 
 def _link_up(vm, pf=NICS[0]):
     name = _netdev(vm, pf)
-    vm.sh(f"ip link set {name} up && timeout 30 sh -c"
-          f" 'until grep -q 1 /sys/class/net/{name}/carrier; do sleep 0.2; done'", 60)
+    vm.sh(f"ip link set {name} up", 60)
+    eventually(vm, f"grep -q 1 /sys/class/net/{name}/carrier")
 
 
 def _link_changes(vm, pf=NICS[0]):

@@ -6,8 +6,8 @@ What an igb sends to its own VF stays in the NIC; two igb of the guest have no w
 import json
 import statistics
 
-from harness import (DEVICES_SNAPSHOT, Failed, case, contains, equal, exits, expect, expect_fault,
-                     leave_devices, status_json)
+from harness import (DEVICES_SNAPSHOT, Failed, case, contains, equal, eventually, exits, expect,
+                     expect_fault, leave_devices, status_json)
 
 from cases.sriov import APPLY, HEAD, NICS, PCI, PROFILE
 
@@ -16,7 +16,8 @@ MIB = 1 << 20  # perftest's MB
 
 # Its server listens on port 18515. The client's output ends with the line of figures.
 PEER = """%(tool)s >/run/server 2>&1 &
-for i in $(seq 100); do grep -q ':4853 .* 0A ' /proc/net/tcp && break; sleep 0.1; done
+for i in $(seq 1200); do grep -q ':4853 .* 0A ' /proc/net/tcp && break; sleep 0.1; done
+[ $i -lt 1200 ] || { cat /run/server; exit 1; }
 start=${EPOCHREALTIME/.}
 %(tool)s 127.0.0.1 >/run/client 2>&1 || { cat /run/server /run/client; exit 1; }
 end=${EPOCHREALTIME/.}
@@ -38,21 +39,21 @@ def _soft_roce(vm, *functions, first=0):
     for n in range(first, first + len(functions)):
         _wait_active(vm, f"rxe{n}")
         # The address behind the GID answers for it once the kernel has found no other such.
-        vm.sh(f"timeout 30 sh -c 'while ip -6 addr show tentative dev $(cat"
-              f" /sys/class/infiniband/rxe{n}/parent) | grep -q inet6; do sleep 0.2; done'", 60)
+        eventually(vm, "! ip -6 addr show tentative dev"
+                       f" $(cat /sys/class/infiniband/rxe{n}/parent) | grep -q inet6")
 
 
 def _fresh_vf(vm, pf):
     """The address of a VF that was made while its PF was up: another finds no link."""
     leave_devices(vm)
-    vm.sh(f"cd {PCI}/{pf} && echo 0 >sriov_numvfs && echo 1 >sriov_numvfs && timeout 30 sh -c"
-          " 'until ls virtfn0/net; do sleep 0.2; done' && udevadm settle", 90)
+    vm.sh(f"cd {PCI}/{pf} && echo 0 >sriov_numvfs && echo 1 >sriov_numvfs", 90)
+    eventually(vm, f"ls {PCI}/{pf}/virtfn0/net")
+    vm.sh("udevadm settle", 120)
     return vm.sh(f"basename $(readlink {PCI}/{pf}/virtfn0)")
 
 
 def _wait_active(vm, device):
-    vm.sh(f"timeout 30 sh -c 'until grep -q ACTIVE /sys/class/infiniband/{device}/ports/1/state;"
-          " do sleep 0.2; done'", 60)
+    eventually(vm, f"grep -q ACTIVE /sys/class/infiniband/{device}/ports/1/state")
 
 
 def _bench(vm, words, result="measured"):

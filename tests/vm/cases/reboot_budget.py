@@ -48,7 +48,7 @@ def _lose_and_reboot(vm, how):
     settle(vm)
     before, console = vm.resets, vm.console_size()
     vm.send(REBOOT)
-    vm.wait_for_shell(1200, resets=1 + BUDGET)
+    vm.wait_for_shell(resets=1 + BUDGET)
     vm.wait_until_booted()
     vm.seen.update(resets=vm.resets - before, console=vm.console(console))
 

@@ -1,8 +1,8 @@
 """Later boots: nothing changes; a gate that fails and is mended; a profile that
 is broken; railhead=off."""
 
-from harness import (case, contains, equal, exits, expect, gate_ready, is_active, state,
-                     status_json)
+from harness import (case, contains, equal, eventually, exits, expect, gate_ready, is_active,
+                     state, status_json)
 from vm import ORDERLY_REBOOT, REBOOT
 
 from cases import gate
@@ -119,8 +119,7 @@ def mended(vm):
 def gate_again(vm):
     gate_ready(vm)
     # The target is started without waiting for what it wants.
-    vm.sh("for i in $(seq 100); do systemctl is-active -q gated.service && exit 0;"
-          " sleep 0.3; done; exit 1")
+    eventually(vm, "systemctl is-active -q gated.service")
     expect(is_active(vm, "railhead-ready.target"), "the target is not active")
     equal("boot id", vm.read("/proc/sys/kernel/random/boot_id"), vm.seen["boot id"])
 

@@ -17,7 +17,7 @@ def _soft_reboot(vm):
     vm.seen["boot_id"] = vm.read("/proc/sys/kernel/random/boot_id")
     vm.seen["runs"] = int(vm.sh("wc -l </run/check.log"))
     vm.send("systemctl soft-reboot")
-    vm.wait_for_shell(300)
+    vm.wait_for_shell()
     vm.wait_until_booted()
     vm.seen.update(status=status_json(vm), resets=vm.resets - before)
 

@@ -8,8 +8,8 @@ import contextlib
 import json
 
 import prepare
-from harness import (DEVICES, DEVICES_SNAPSHOT, case, contains, equal, exits, expect, expect_fault,
-                     leave_devices, state, status_json)
+from harness import (DEVICES, DEVICES_SNAPSHOT, case, contains, equal, eventually, exits, expect,
+                     expect_fault, leave_devices, state, status_json)
 from vm import NVMES
 
 NICS = ("0000:41:00.0", "0000:81:00.0")
@@ -252,8 +252,7 @@ def unmanaged(vm):
             equal(f"NetworkManager is to leave {name} alone", marked, wanted)
             # It comes to that a moment after udev does.
             verdict = "unmanaged" if wanted else "(configuring|configured)"
-            vm.sh(f"timeout 20 sh -c 'until networkctl --no-legend list {name}"
-                  f" | grep -qwE \"{verdict}\"; do sleep 0.2; done'", 30)
+            eventually(vm, f"networkctl --no-legend list {name} | grep -qwE '{verdict}'")
     _profile(vm, _nics(2, "netdev"))
     _apply(vm)
     vm.sh("test ! -e /run/udev/rules.d/70-railhead-vf.rules")

@@ -9,7 +9,7 @@ import prepare
 from cases.layouts import FIRST_BOOTS
 from cases.trials import OTHERS, WANTED, is_converged, look, settle
 from harness import case, equal, expect, state
-from vm import REBOOT
+from vm import HANG, REBOOT
 
 TRACES = "/run/traces"
 # The initramfs runs the program of the real root.
@@ -32,7 +32,7 @@ def written(vm):
 
 
 def wait_for(vm, what, reached):
-    end = time.monotonic() + 300
+    end = time.monotonic() + HANG
     while not reached():
         expect(time.monotonic() < end, f"{what} does not come:\n" + vm.console()[-2000:])
         time.sleep(0.1)
@@ -48,7 +48,7 @@ def converged(vm):
     before = written(vm)
     wait_for(vm, "the kernel", lambda: "] Command line: " in vm.console(console))
     vm.seen["grub"] = [now - was for now, was in zip(written(vm), before)]
-    vm.wait_for_shell(300)
+    vm.wait_for_shell()
     vm.wait_until_booted()
     look(vm, vm.resets - resets, console)
     vm.seen["traces"] = vm.sh(f"cat {TRACES}/*")

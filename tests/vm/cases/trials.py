@@ -12,9 +12,9 @@ import time
 
 import prepare
 from cases.layouts import FIRST_BOOTS, SWITCH
-from harness import (case, contains, equal, exits, expect, expect_fault, is_active, json_of,
-                     state, status_json)
-from vm import ORDERLY_REBOOT, REBOOT
+from harness import (case, contains, equal, eventually, exits, expect, expect_fault, is_active,
+                     json_of, state, status_json)
+from vm import HANG, ORDERLY_REBOOT, REBOOT
 
 DEADLY = "trials"      # lives through args that kill a boot
 OTHERS = "trials-more"  # ... and through those that come another way, or not at all
@@ -37,18 +37,18 @@ def arm(vm, args):
     exits(vm, "railhead apply", 8, 120)
 
 
-def power_cycle(vm, resets, timeout=300, command=REBOOT):
+def power_cycle(vm, resets, command=REBOOT):
     """A reboot from inside; note what came of it. resets: how many there may be in all."""
     before, console = vm.resets, vm.console_size()
     vm.send(command)
-    vm.wait_for_shell(timeout, resets=resets)
+    vm.wait_for_shell(resets=resets)
     vm.wait_until_booted()
     look(vm, vm.resets - before, console)
 
 
-def wait_for_resets(vm, count, timeout):
+def wait_for_resets(vm, count):
     """Wait for reboots of boots that come as far as a shell, which then says so."""
-    end = time.monotonic() + timeout
+    end = time.monotonic() + HANG
     while vm.resets < count:
         vm.shell_said("ready")
         expect(time.monotonic() < end, f"{vm.resets} reboots, not {count}; the console ends"
@@ -135,7 +135,7 @@ def _end_panic(vm, console, number):
 
     The firmware then resets the machine once more, which counts as a reboot of the guest's.
     """
-    end = time.monotonic() + 300
+    end = time.monotonic() + HANG
     while len(re.findall("Rebooting in [0-9]+ seconds", vm.console(console))) < number:
         expect(time.monotonic() < end, f"no panic {number}:\n" + vm.console(console)[-2000:])
         vm.check_alive()
@@ -149,7 +149,7 @@ def _panic_twice(vm, *buttons):
     vm.send(REBOOT)
     for number in buttons:
         _end_panic(vm, console, number)
-    vm.wait_for_shell(300, resets=1)
+    vm.wait_for_shell(resets=1)
     vm.wait_until_booted()
     look(vm, vm.resets - before, console)
 
@@ -234,9 +234,9 @@ SHELL = "module_blacklist=virtio_blk"
 def shell(vm):
     vm.dead_end = STUCK
     # The user's own word behind ours: a trial waits four minutes for its root.
-    vm.sh(f"sed -i 's/$railhead_kargs/& rd.timeout=10/' {MENU}")
+    vm.sh(f"sed -i 's/$railhead_kargs/& rd.timeout=60/' {MENU}")
     arm(vm, WANTED + [SHELL])
-    power_cycle(vm, 4, 600)
+    power_cycle(vm, 4)
 
 
 @case("shell", "args that end in dracut's shell: two trials, the good ones come back")
@@ -257,8 +257,8 @@ def emergency(vm):
           " >/etc/systemd/system/railhead-trial.timer.d/short.conf")
     before, console = vm.resets, vm.console_size()
     vm.send(REBOOT)
-    wait_for_resets(vm, before + 4, 600)
-    vm.wait_for_shell(300)
+    wait_for_resets(vm, before + 4)
+    vm.wait_for_shell()
     vm.wait_until_booted()
     look(vm, vm.resets - before, console)
 
@@ -282,7 +282,7 @@ CRASH = ("mkdir -p /run/image/usr/lib/dracut/hooks/cmdline && cd /run/image"
 
 def _end_crash(vm, console, number):
     """The button ends a kernel that nothing told to reboot when it panics."""
-    end = time.monotonic() + 300
+    end = time.monotonic() + HANG
     while len(re.findall("end Kernel panic|Rebooting in [0-9]+ seconds", vm.console(console))) < number:
         expect(time.monotonic() < end, f"no crash {number}:\n" + vm.console(console)[-2000:])
         time.sleep(0.2)
@@ -299,7 +299,7 @@ def other_image(vm):
     for number in (1, 2, 3):
         _end_crash(vm, console, number)
     # The trial's, and one more of the firmware's.
-    vm.wait_for_shell(400, resets=3)
+    vm.wait_for_shell(resets=3)
     vm.wait_until_booted()
     look(vm, vm.resets - before, console)
 
@@ -326,12 +326,12 @@ def reset(vm):
     arm(vm, WANTED + ["version=2"])
     before, console = vm.resets, vm.console_size()
     vm.send(REBOOT)
-    end = time.monotonic() + 300
+    end = time.monotonic() + HANG
     while "railhead.trial=" not in vm.console(console):
         expect(time.monotonic() < end, "no trial came:\n" + vm.console(console)[-2000:])
         time.sleep(0.1)
     vm.qmp("system_reset")  # the button: not counted as a reboot of the guest's
-    vm.wait_for_shell(400, resets=2)
+    vm.wait_for_shell(resets=2)
     vm.wait_until_booted()
     look(vm, vm.resets - before, console)
 
@@ -342,13 +342,13 @@ def two_cuts(vm):
     console = vm.console_size()
     vm.send(REBOOT)
     for cut in (1, 2):
-        end = time.monotonic() + 300
+        end = time.monotonic() + HANG
         while vm.console(console).count("] Command line: ") < cut:
             expect(time.monotonic() < end, f"boot {cut} did not begin:\n" + vm.console(console)[-2000:])
             time.sleep(0.1)
         vm.qmp("system_reset")
     before = vm.resets
-    vm.wait_for_shell(400, resets=3)
+    vm.wait_for_shell(resets=3)
     vm.wait_until_booted()
     look(vm, vm.resets - before, console)
 
@@ -389,12 +389,12 @@ def cut_trials(vm):
     before, console = vm.resets, vm.console_size()
     vm.send(REBOOT)
     for cut in (1, 2):
-        end = time.monotonic() + 300
+        end = time.monotonic() + HANG
         while len(re.findall(r"\] Command line: .*railhead\.trial=", vm.console(console))) < cut:
             expect(time.monotonic() < end, f"no trial {cut}:\n" + vm.console(console)[-2000:])
             time.sleep(0.1)
         vm.qmp("system_reset")
-    vm.wait_for_shell(400, resets=2)
+    vm.wait_for_shell(resets=2)
     vm.wait_until_booted()
     look(vm, vm.resets - before, console)
 
@@ -481,8 +481,8 @@ def orderly_stops(vm):
     arm(vm, WANTED + ["version=8"])
     before, console = vm.resets, vm.console_size()
     vm.send(REBOOT)
-    wait_for_resets(vm, before + 5, 900)
-    vm.wait_for_shell(300)
+    wait_for_resets(vm, before + 5)
+    vm.wait_for_shell()
     vm.wait_until_booted()
     look(vm, vm.resets - before, console)
 
@@ -506,7 +506,7 @@ def left_alone(vm):
     vm.sh(f"sed -i 's/set default=\"0\"/set default=\"1>1\"/' {MENU}")
     settle(vm)
     vm.send(REBOOT)
-    vm.wait_for_shell(300, resets=1)
+    vm.wait_for_shell(resets=1)
     vm.seen["in_recovery"] = vm.sh(f"cat {ENV}")
     vm.sh(f"sed -i 's/set default=\"1>1\"/set default=\"0\"/' {MENU}")
     settle(vm)
@@ -537,7 +537,7 @@ def cut_and_boot(vm, whole=True, **options):
     console = vm.console_size()
     vm.power_cut()
     vm.power_on(**options)
-    vm.wait_for_shell(300, resets=1)
+    vm.wait_for_shell(resets=1)
     if whole:
         vm.wait_until_booted()
         look(vm, vm.resets, console)
@@ -638,7 +638,7 @@ def read_only(vm):
     vm.power_off()
     console = vm.console_size()
     vm.power_on(read_only=True)
-    vm.wait_for_shell(300)
+    vm.wait_for_shell()
     vm.wait_until_booted()
     look(vm, vm.resets, console)
 
@@ -658,7 +658,7 @@ def writable(vm):
     vm.power_cut()
     console = vm.console_size()
     vm.power_on()
-    vm.wait_for_shell(300)
+    vm.wait_for_shell()
     vm.wait_until_booted()
     look(vm, vm.resets, console)
 
@@ -685,15 +685,14 @@ def uplink(vm):
     vm.seen["made"] = [cut_and_boot(vm, more=NIC)]
     vm.seen["nic"] = vm.sh("basename $(realpath /sys/bus/pci/drivers/igb/0*)").strip()
     # What a later look learns, too, five minutes after the verdict.
-    vm.sh("for i in $(seq 100); do grep -q 1 /sys/bus/pci/drivers/igb/0*/net/*/carrier && break;"
-          " sleep .2; done")
+    eventually(vm, "grep -q 1 /sys/bus/pci/drivers/igb/0*/net/*/carrier")
     exits(vm, "railhead gate --again", 0, 180)
     contains("uplinks", vm.read("/var/lib/railhead/uplinks"), vm.seen["nic"])
     arm(vm, WANTED + [NIC_AWAY])
     before, console = vm.resets, vm.console_size()
     vm.send(REBOOT)
-    wait_for_resets(vm, before + 2, 900)
-    vm.wait_for_shell(300)
+    wait_for_resets(vm, before + 2)
+    vm.wait_for_shell()
     vm.wait_until_booted()
     look(vm, vm.resets - before, console)
 
@@ -724,7 +723,7 @@ def _special(name, title, menu):
         vm.sh(f"{menu} {MENU} && sync")
         console, before = vm.console_size(), vm.resets
         vm.send(REBOOT)
-        vm.wait_for_shell(300, resets=1)
+        vm.wait_for_shell(resets=1)
         vm.seen["resets"] = vm.resets - before
         vm.seen["console"] = vm.console(console)
 
@@ -759,7 +758,7 @@ def crash(vm):
     vm.sh("kexec -p /boot/vmlinuz-$(uname -r) --initrd=/boot/initrd.img-$(uname -r)"
           " --append=\"$(sed 's/ crashkernel=[^ ]*//' /proc/cmdline) nr_cpus=1 reset_devices\"")
     vm.send("sync; echo c >/proc/sysrq-trigger")
-    vm.wait_for_shell(400)
+    vm.wait_for_shell()
     vm.run("systemctl is-system-running --wait", 300)
 
 

@@ -5,9 +5,8 @@ The gate is begun anew as a boot does it, by its unit and the target, in a copy 
 was ready: what a boot has of it is the same, and takes a tenth of the time.
 """
 
-from harness import (SNAPSHOT, case, contains, equal, exits, expect, expect_fault, gate_ready, is_active,
-                     leave_devices, let_stop, status_json)
-from cases.device_return import _wait
+from harness import (SNAPSHOT, case, contains, equal, eventually, exits, expect, expect_fault, gate_ready,
+                     is_active, leave_devices, let_stop, status_json)
 
 PROFILE = "/etc/railhead/profiles/vm-bench.yaml"
 READY = "/run/railhead/ready"
@@ -17,7 +16,7 @@ VERDICTS = "journalctl -b --no-pager -o cat MESSAGE_ID=08aeee404ff1439b87d937ddb
 def _carrier(vm, up):
     """Of the first NIC: the other end of its cable."""
     vm.qmp("set_link", name="nic0", up=up)
-    _wait(vm, f"grep -q {1 if up else 0} /sys/bus/pci/devices/0000:41:00.0/net/*/carrier")
+    eventually(vm, f"grep -q {1 if up else 0} /sys/bus/pci/devices/0000:41:00.0/net/*/carrier")
 
 
 def _judged(vm):
@@ -28,7 +27,7 @@ def _judged(vm):
     vm.sh("rm /run/railhead/status.json /run/railhead/profile")
     vm.sh("systemctl reset-failed railhead-gate.service || :;"
           " systemctl --no-block start railhead-ready.target")
-    _wait(vm, "systemctl is-failed -q railhead-gate.service", 120)
+    eventually(vm, "systemctl is-failed -q railhead-gate.service")
     return status_json(vm)
 
 
@@ -62,10 +61,9 @@ def _verdicts(vm):
 def carrier_comes(vm):
     before = _as_in_a_boot(vm, "5m")
     said = len(_verdicts(vm))
-    _wait(vm, "journalctl -b -q -u railhead-retry.service -o cat _SYSTEMD_UNIT=railhead-retry.service"
-          " >/dev/null; test $(systemctl show -p ExecMainStartTimestampMonotonic --value"
-          " railhead-retry.service) -gt 0", 60)
-    _wait(vm, "! systemctl is-active -q railhead-retry.service")
+    eventually(vm, "test $(systemctl show -p ExecMainStartTimestampMonotonic --value"
+                   " railhead-retry.service) -gt 0")
+    eventually(vm, "! systemctl is-active -q railhead-retry.service")
     equal("verdict after a look in vain", status_json(vm)["verdict"], "waiting")
     expect_fault(vm, "RH-GATE-NOT-YET", "0000:41:00.0")
     # it may be at work again by now
@@ -73,7 +71,7 @@ def carrier_comes(vm):
           "success")
     equal("entries of a verdict that is not new", len(_verdicts(vm)), said)
     _carrier(vm, True)
-    _wait(vm, "systemctl is-active -q gated.service", 120)
+    eventually(vm, "systemctl is-active -q gated.service")
     status = status_json(vm)
     equal("verdict", status["verdict"], "ready")
     expect("waiting" not in status, f"it waits still: {status.get('waiting')}")
@@ -81,20 +79,20 @@ def carrier_comes(vm):
     vm.sh(f"test -e {READY}")
     for unit in ("railhead-gate.service", "railhead-ready.target"):
         expect(is_active(vm, unit), f"{unit} is not active")
-    _wait(vm, "! systemctl is-active -q railhead-retry.timer", 30)
+    eventually(vm, "! systemctl is-active -q railhead-retry.timer")
     equal("newest verdict in the journal", _verdicts(vm)[-1], "verdict: ready")
 
 
 @case(SNAPSHOT, "waiting: after gate.wait it is blocked; admit lets work in, a timer ends that, and work goes on")
 def blocked_and_admitted(vm):
-    _as_in_a_boot(vm, "20s")
-    _wait(vm, "railhead status | grep -q verdict:.blocked", 120)
+    _as_in_a_boot(vm, "2m")
+    eventually(vm, "railhead status | grep -q verdict:.blocked")
     contains("reasons", " ".join(status_json(vm)["reasons"]), "gate.wait: waited ",
              "for gate/links/0000:41:00.0, and gave up")
     expect_fault(vm, "RH-GATE-WAIT-OVER", "0000:41:00.0")
-    _wait(vm, "! systemctl is-active -q railhead-retry.timer", 30)
-    exits(vm, "railhead admit --for 1m --reason 'the cable is on its way' 2>&1", 0, 120)
-    _wait(vm, "systemctl is-active -q gated.service")
+    eventually(vm, "! systemctl is-active -q railhead-retry.timer")
+    exits(vm, "railhead admit --for 1h --reason 'the cable is on its way' 2>&1", 0, 120)
+    eventually(vm, "systemctl is-active -q gated.service")
     expect(is_active(vm, "railhead-ready.target"), "the target is not active")
     contains("railhead status", exits(vm, "railhead status", 0),
              "verdict: blocked (work is admitted by hand)", "uid 0", "the cable is on its way")
@@ -102,12 +100,13 @@ def blocked_and_admitted(vm):
     # A gate meanwhile finds what it found, and leaves it.
     exits(vm, "railhead gate 2>&1", 7, 120)
     exits(vm, "railhead status", 0)
+    exits(vm, "railhead admit --for 1m --reason 'the cable is on its way' 2>&1", 0, 120)
     work = vm.sh("systemctl show -p InvocationID,ActiveState gated.service railhead-ready.target")
-    _wait(vm, f"! test -e {READY}", 180)
+    eventually(vm, f"! test -e {READY}")
     exits(vm, "railhead status", 7)
     equal("work", vm.sh("systemctl show -p InvocationID,ActiveState gated.service"
                         " railhead-ready.target"), work)
-    _wait(vm, "! systemctl list-units --all --no-legend | grep -q railhead-admit-end.timer", 30)
+    eventually(vm, "! systemctl list-units --all --no-legend | grep -q railhead-admit-end.timer")
     contains("journal", vm.sh("journalctl -b --no-pager -o cat -t railhead"),
              "admission by hand: until", "its time is over; it was until")
 
@@ -133,7 +132,7 @@ E""")
 
 
 def _kill_when_at_work(vm, begun):
-    _wait(vm, f'grep -q "begun.: {begun}" /run/railhead/status.json', 60)
+    eventually(vm, f'grep -q "begun.: {begun}" /run/railhead/status.json')
     expect(vm.run(f"test -e {READY}").status != 0, "it is ready while it is judged")
     contains("railhead status", exits(vm, "railhead status", 7), "the gate has been at work since")
     vm.sh(KILLED)
@@ -143,11 +142,11 @@ def _kill_when_at_work(vm, begun):
 def killed_gate_begins_again(vm):
     _begin_to_judge(vm)
     _kill_when_at_work(vm, 1)
-    _wait(vm, 'grep -q "begun.: 2" /run/railhead/status.json', 60)
+    eventually(vm, 'grep -q "begun.: 2" /run/railhead/status.json')
     # Now, because the next start of the unit begins at 0: a look again, after a disturbed one.
     equal("restarts", vm.sh("systemctl show -p NRestarts --value railhead-gate.service"), "1")
     vm.sh("rm /run/hang")
-    _wait(vm, "systemctl is-active -q gated.service", 120)
+    eventually(vm, "systemctl is-active -q gated.service")
     equal("verdict", status_json(vm)["verdict"], "ready")
     equal("oom_score_adj", vm.sh("systemctl show -p OOMScoreAdjust --value railhead-gate.service"),
           "-900")
@@ -158,9 +157,9 @@ def killed_gate_ends(vm):
     _begin_to_judge(vm)
     for begun in (1, 2, 3):
         _kill_when_at_work(vm, begun)
-    _wait(vm, "railhead status | grep -q verdict:.blocked", 60)
+    eventually(vm, "railhead status | grep -q verdict:.blocked")
     expect_fault(vm, "RH-GATE-KILLED", "the gate began 3 times, and each time was killed")
     expect(not is_active(vm, "railhead-ready.target"), "the target is active")
     vm.sh("rm /run/hang")
     gate_ready(vm)
-    _wait(vm, "systemctl is-active -q gated.service")
+    eventually(vm, "systemctl is-active -q gated.service")
