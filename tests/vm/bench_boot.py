@@ -155,4 +155,5 @@ def main():
             _row(name, [with_it[name] for with_it, _ in found])
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -59,4 +59,5 @@ def main():
     os.unlink(payload)
 
 
-main()
+if __name__ == "__main__":
+    main()

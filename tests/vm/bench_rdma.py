@@ -43,7 +43,7 @@ for pf in /sys/bus/pci/drivers/igb/0000:*; do
   rdma link add rxe$n type rxe netdev $name
   n=$((n + 1))
 done
-for i in $(seq 100); do
+for i in $(seq 1500); do
   ! grep -L ACTIVE /sys/class/infiniband/*/ports/1/state | grep . || { sleep 0.2; continue; }
   ! ip -6 addr show tentative | grep . || { sleep 0.2; continue; }
   exit 0
@@ -68,7 +68,7 @@ def hardware():
 def boot(guest):
     guest.first_boot()
     leave_devices(guest)
-    guest.sh(SETUP, 120)
+    guest.sh(SETUP, 400)
 
 
 def ours(guest, words):
@@ -152,4 +152,5 @@ def main():
         return max(run(guest, count) for run, count in wanted)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -110,4 +110,5 @@ def main():
     print(timeline)
 
 
-main()
+if __name__ == "__main__":
+    main()
