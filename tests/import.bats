@@ -162,6 +162,53 @@ name_of() { tr / _ <<<"$1"; }
   grep -q '^    - z   # .*x.conf:4$' "$out"
 }
 
+@test "import: a zero byte, which would end the text unseen, and what is no file are refused by name" {
+  local dir=$BATS_TEST_TMPDIR/t
+  refuses() { # TEXT ARGUMENT...
+    run -2 --separate-stderr "$railhead" import "${@:2}"
+    [ -z "$output" ]
+    [[ $stderr == "railhead: import: "*/"$1" ]]
+  }
+  mkdir -p "$dir"/{sysctl.d,tree/etc/sysctl.d,tuned/{a,b,c}}
+  printf 'vm.swappiness = 1\0 2\nvm.dirty_ratio = 5\n' >"$dir/sysctl.d/within.conf"
+  printf '\0vm.dirty_ratio = 5\n' >"$dir/sysctl.d/first.conf"
+  printf 'vm.dirty_ratio = 5\n\0' >"$dir/tree/etc/sysctl.d/last.conf"
+  zero="has a zero byte, so it is not text; write the file again"
+  refuses "within.conf: $zero" "$dir/sysctl.d/within.conf"
+  refuses "first.conf: $zero" "$dir/sysctl.d/first.conf"
+  refuses "last.conf: $zero" --root "$dir/tree"
+  printf '[main]\ninclude=b\n[sysctl]\nvm.swappiness=1\n' >"$dir/tuned/a/tuned.conf"
+  printf '[sysctl]\nvm.dirty_ratio=5\0\n' >"$dir/tuned/b/tuned.conf"
+  import "$dir/tuned/a/tuned.conf"
+  grep -q "^# .*/a/tuned.conf:2: include=b: .*/b/tuned.conf: $zero$" "$out"
+  printf '[variables]\ninclude=/v.conf\n' >"$dir/tuned/c/tuned.conf"
+  printf 'x=1\0\n' >"$dir/tuned/c/v.conf"
+  import "$dir/tuned/c/tuned.conf"
+  grep -q "^# .*/c/tuned.conf:2: include=/v.conf: .*/c/v.conf: $zero$" "$out"
+  mkfifo "$dir/sysctl.d/fifo.conf"
+  refuses "fifo.conf: is not a regular file; give the file that has the text" "$dir/sysctl.d/fifo.conf"
+}
+
+@test "import: a profile larger than railhead reads is an error that names the line" {
+  local dir=$BATS_TEST_TMPDIR/large i
+  mkdir -p "$dir/sysctl.d"
+  {
+    printf '[variables]\nv0=%050d\n' 0
+    printf 'v1='; printf '${v0}%.0s' {1..20}
+    printf '\nv2='; printf '${v1}%.0s' {1..30}
+    printf '\n[sysctl]\n'
+    for i in {1..60}; do echo "k.a$i=\${v2}"; done
+  } >"$dir/tuned.conf"
+  run -2 --separate-stderr "$railhead" import "$dir/tuned.conf"
+  [ -z "$output" ]
+  [[ $stderr =~ ^railhead:\ import:\ .*/tuned.conf:[0-9]+:\ the\ profile\ up\ to\ this\ setting\ takes\ more\ than\ 1\ MiB,.*\;\ import\ fewer\ files ]]
+  # The reasons at its end count, too.
+  for i in {1..4000}; do printf 'no sign %0200d\n' "$i"; done >"$dir/sysctl.d/x.conf"
+  run -2 --separate-stderr "$railhead" import "$dir/sysctl.d/x.conf"
+  [ -z "$output" ]
+  [[ $stderr =~ /x.conf:[0-9]+:\ the\ profile\ up\ to\ this\ setting\ takes ]]
+}
+
 @test "import: what multiplies a small file without end is an error that names the line" {
   local dir=$BATS_TEST_TMPDIR/t i place
   mkdir -p "$dir"/{doubling,includes,words}/ "$dir/modprobe.d"

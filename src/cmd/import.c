@@ -23,11 +23,11 @@
 static bool take(struct import *im, const char *path, bool below, bool asked)
 {
 	cleanup_free char *text = NULL;
-	int r = import_read(im, path, below, &text);
+	struct err err = {0};
 	enum import_kind kind;
 
-	if (r < 0) {
-		complain("import: %s: %s", path, err_of_path(r));
+	if (import_read(im, path, below, &text, &err) < 0) {
+		complain("import: %s", err.text);
 		return false;
 	}
 	kind = import_kind_of(path, asked ? text : NULL);
@@ -258,6 +258,8 @@ static bool write_valid(struct import *im, struct str *out)
 
 		str_free(out);
 		import_write(im, NAME, out);
+		if (im->excess)
+			return false;
 		good = check_text(im->root, str_get(out), &diags);
 		if (!good && !withdraw(im, &diags) && !withdraw_last(im, &diags)) {
 			print_diags(stderr, &diags);
@@ -281,8 +283,9 @@ static int print(struct import *im, int none)
 		return none;
 	}
 	if (!write_valid(im, &text)) {
-		complain("import: the profile would not pass check");
-		return EXIT_INTERNAL;
+		complain("import: %s",
+			 im->excess ? im->excess : "the profile would not pass check");
+		return im->excess ? EXIT_USAGE : EXIT_INTERNAL;
 	}
 	fputs(str_get(&text), stdout);
 	if (!isatty(STDOUT_FILENO))

@@ -7,11 +7,13 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "profile/emit.h"
 #include "profile/schema.h"
+#include "profile/yaml.h"
 #include "sys/read.h"
 
 enum { FILE_MAX = 1 << 20 };
@@ -178,14 +180,31 @@ void import_free(struct import *im)
 
 /* --- files --------------------------------------------------------------------------------- */
 
-int import_read(const struct import *im, const char *path, bool below, char **ret)
+int import_read(const struct import *im, const char *path, bool below, char **ret, struct err *err)
 {
-	cleanup_close int fd = -1;
+	cleanup_close int fd = below ? root_open_path(im->root, path, O_RDONLY | O_NONBLOCK)
+				     : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	cleanup_free char *text = NULL;
+	struct stat st;
+	size_t len;
+	int r;
 
-	if (below)
-		return read_file(im->root, FILE_MAX, ret, NULL, NULL, path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	return fd < 0 ? -errno : read_fd(fd, FILE_MAX, ret, NULL);
+	if (fd < 0)
+		return err_path(err, below ? fd : -errno, path);
+	if (fstat(fd, &st) < 0)
+		return err_path(err, -errno, path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, -EINVAL,
+			       "%s: is not a regular file; give the file that has the text", path);
+	r = read_fd(fd, FILE_MAX, &text, &len);
+	if (r < 0)
+		return err_path(err, r, path);
+	if (strlen(text) != len)
+		return err_set(err, -EINVAL,
+			       "%s: has a zero byte, so it is not text; write the file again",
+			       path);
+	*ret = take_ptr(text);
+	return 0;
 }
 
 char *import_trim(char *text)
@@ -254,6 +273,14 @@ static void add_scalar(struct writer *w, const char *text)
 	add(w, str_get(&quoted));
 }
 
+static void note_excess(struct writer *w, const struct imported *one)
+{
+	if (w->out->len > YAML_BYTES_MAX && !w->im->excess)
+		w->im->excess = xasprintf("%s: the profile up to this setting takes more than %d "
+					  "MiB, which no profile may; import fewer files at once",
+					  one->at, YAML_BYTES_MAX >> 20);
+}
+
 static void add_setting(struct writer *w, struct imported *one, const char *indent)
 {
 	add(w, indent);
@@ -270,6 +297,7 @@ static void add_setting(struct writer *w, struct imported *one, const char *inde
 	add(w, one->note ? ": " : "");
 	add(w, or_empty(one->note));
 	add(w, "\n");
+	note_excess(w, one);
 }
 
 static bool is_in(const struct imported *one, const char *section, const char *group)
@@ -349,6 +377,7 @@ static void add_reasons(struct writer *w)
 		text = xasprintf("%s# %s: %s: %s\n", begun ? "" : "\n# Not carried over:\n",
 				 one->at, one->said, one->note);
 		add(w, text);
+		note_excess(w, one);
 		begun = true;
 	}
 }

@@ -9,6 +9,7 @@
 
 #include <limits.h>
 
+#include "base/err.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "sys/root.h"
@@ -38,7 +39,8 @@ struct import {
 	const char *assigned;	   /* the shell variable whose line is being read; or NULL */
 	unsigned int command_line; /* number of the kernel command line that is being read */
 	size_t held;		   /* bytes: see import_hold() */
-	char *excess; /* why the files were not read to their end: place and remedy; or NULL */
+	/* Why the files were not read to their end, or not written: place and remedy; or NULL. */
+	char *excess;
 	VEC(struct imported) list;
 };
 
@@ -99,8 +101,11 @@ enum import_kind import_kind_of(const char *path, const char *text);
  */
 void import_text(struct import *im, const char *path, bool below, const char *text,
 		 enum import_kind kind);
-/* Reads a whole file. Returns a negative errno on failure. */
-int import_read(const struct import *im, const char *path, bool below, char **ret);
+/*
+ * Reads the text of a whole regular file. -EINVAL: it is none, or has a zero byte, behind which
+ * nothing would be read.
+ */
+int import_read(const struct import *im, const char *path, bool below, char **ret, struct err *err);
 
 /*
  * A sysctl, a kernel argument, a line of arguments: adds each setting to its slot, or lists it with
@@ -122,7 +127,10 @@ extern const char *const tuned_dirs[];
 /* Reads a tuned.conf (import_tuned.c). */
 void import_tuned(struct import *im, const char *path, bool below, const char *text);
 
-/* Writes the profile with that name, and sets the line of each setting. */
+/*
+ * Writes the profile with that name, and sets the line of each setting. Sets im->excess if it takes
+ * more than YAML_BYTES_MAX (yaml.h).
+ */
 void import_write(struct import *im, const char *name, struct str *out);
 
 /* Removes IMPORT_BLANKS at both ends, in place. */

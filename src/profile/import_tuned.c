@@ -506,24 +506,26 @@ static char *profiles_beside(const char *path)
 				 : xstrdup(slash ? "" : "../");
 }
 
-static bool include_profile(struct tuned *t, const char *name)
+static int include_profile(struct tuned *t, const char *name, struct err *err)
 {
 	cleanup_free char *beside = profiles_beside(t->path), *text = NULL;
 	cleanup_free char *path = xasprintf("%s%s/tuned.conf", beside, name);
 	bool below = t->below;
-	int r = import_read(t->im, path, below, &text);
+	int r = import_read(t->im, path, below, &text, err);
 
 	for (size_t i = 0; r == -ENOENT && tuned_dirs[i]; i++) {
 		free(path);
 		path = xasprintf("%s/%s/tuned.conf", tuned_dirs[i], name);
 		below = true;
-		r = import_read(t->im, path, below, &text);
+		r = import_read(t->im, path, below, &text, err);
 	}
-	if (r < 0 || t->depth >= DEPTH_MAX)
-		return false;
+	if (r < 0)
+		return r;
+	if (t->depth >= DEPTH_MAX)
+		return err_set(err, -ELOOP, "%s: included more than %d deep", path, DEPTH_MAX);
 	if (!strv_contains(&t->im->files, path))
 		read_tuned(t->im, path, below, text, t->variables, t->depth + 1);
-	return true;
+	return 0;
 }
 
 static void include_profiles(struct tuned *t, const struct origin *from, const struct option *o)
@@ -531,18 +533,24 @@ static void include_profiles(struct tuned *t, const struct origin *from, const s
 	cleanup_free char *names = expand(t, from, o->value);
 	char *rest = names, *name;
 	cleanup_str struct str missing = {0};
+	bool all = true;
 
 	while ((name = strsep(&rest, ",;" IMPORT_BLANKS)) &&
 	       import_hold(t->im, from->file, from->line, IMPORT_ITEM)) {
 		bool may_lack = *name == '-';
+		struct err err = {0};
+		int r = *name ? include_profile(t, name + may_lack, &err) : 0;
 
-		if (*name && !include_profile(t, name + may_lack))
+		all &= r == 0;
+		if (r == -ENOENT)
 			str_addf(&missing, " %s", name);
+		else if (r < 0)
+			import_refuse(t->im, from, "%s", err.text);
 	}
 	if (missing.len)
 		import_refuse(t->im, from, "tuned profiles that were not found:%s",
 			      str_get(&missing));
-	else
+	else if (all)
 		import_refuse(t->im, from,
 			      "included: its lines come before the lines of this file");
 }
@@ -554,17 +562,22 @@ static void include_variables(struct tuned *t, const struct origin *from, const 
 	const char *slash = strrchr(path, '/'), *own = strrchr(t->path, '/');
 	cleanup_free char *text = NULL;
 	cleanup_free char *at = xstrdup(path);
+	struct err err = {0};
+	int r = import_read(t->im, at, true, &text, &err);
 
-	if (import_read(t->im, at, true, &text) < 0) {
+	if (r == -ENOENT) {
 		free(at);
 		at = xasprintf("%.*s%s", own ? (int)(own - t->path) + 1 : 0, t->path,
 			       slash ? slash + 1 : path);
 		other.below = t->below;
-		if (import_read(t->im, at, other.below, &text) < 0) {
-			import_refuse(t->im, from,
-				      "the file is neither at this path nor next to this file");
-			return;
-		}
+		r = import_read(t->im, at, other.below, &text, &err);
+	}
+	if (r < 0) {
+		import_refuse(t->im, from, "%s",
+			      r == -ENOENT
+				      ? "the file is neither at this path nor next to this file"
+				      : err.text);
+		return;
 	}
 	import_refuse(t->im, from,
 		      "a file of variables; the lines that use them have their values");
