@@ -60,6 +60,7 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointe
 # older, glibc warns, and takes 2.
 FORTIFY := $(if $(shell $(CC) -O -D_FORTIFY_SOURCE=3 -include stdlib.h -xc -E /dev/null 2>&1 >/dev/null || :),2,3)
 HARDEN_x86_64 := -fcf-protection
+HARDEN_aarch64 := -mbranch-protection=standard
 HARDEN := -fPIE -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(FORTIFY) \
 	$(HARDEN_$(ARCH))
 CFLAGS ?= -O2 -g
