@@ -6,7 +6,9 @@
 
 Before 3.11 a reader of its own stands in, for what the files of this tree use: tables and arrays of
 them, dotted and quoted keys, strings of all four kinds, integers, booleans, arrays, inline tables.
-Anything else is a TOMLDecodeError with its line. A table that comes twice is read as one.
+Anything else that TOML has is a TOMLDecodeError with its line. What TOML forbids is taken here and
+there: a table that comes twice is read as one, {a = 1,} as {a = 1}, 01 as 1, and a string may have
+control characters.
 """
 import json
 import re
