@@ -170,7 +170,7 @@ $LINKS"
   gate 7
   run -0 "$railhead" apply --root "$root"
   in_record '.verdict == "waiting" and has("waiting") and (.reasons[0] | contains("no carrier"))'
-  gated "  budget: 20s
+  gated "  budget: 239s
 $LINKS"
   run -0 "$railhead" apply --root "$root"
   in_record '.verdict == "waiting" and (has("waiting") | not)'

@@ -10,7 +10,9 @@
  *   0000:3b:00.0 remap_pending 1        what NVML says; an absent key is a healthy GPU's; where
  *                                       not, -1: not supported
  *   cuInit fails 802                    so does every function: fails N, hangs 0, crashes 0,
- *                                       sleeps MILLISECONDS, notes 0: a dot in the file "noted"
+ *                                       sleeps MILLISECONDS, notes 0: a dot in the file "noted";
+ *                                       passes MILLISECONDS: of the clock (tests/lib/clock.bash)
+ *                                       whose file is "clock"
  *
  * Without the file there is no GPU.
  */
@@ -69,6 +71,18 @@ static inline void model_note(void)
 	}
 }
 
+static inline void model_pass(long long milliseconds)
+{
+	FILE *f = model_open("clock", "r+e");
+
+	if (f) {
+		fseek(f, 0, SEEK_END);
+		if (ftruncate(fileno(f), ftell(f) + (off_t)milliseconds) < 0)
+			abort();
+		fclose(f);
+	}
+}
+
 /* What a function does before its work: fails with a number, or never comes back. */
 static inline int model_enter(const char *function)
 {
@@ -78,6 +92,8 @@ static inline int model_enter(const char *function)
 		*(volatile int *)0 = 1;
 	if (model_get(function, "notes", &v))
 		model_note();
+	if (model_get(function, "passes", &v))
+		model_pass(v);
 	if (model_get(function, "hangs", &v))
 		for (;;)
 			pause();
