@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files of others that may set what a profile sets: the first byte chooses the file, the rest is
- * its text. Each writer that is named is a line of that file, which holds the value.
+ * Files of others that may set what a profile sets: the first byte chooses the file, B the first of
+ * them, the rest is its text. Each writer that is named is a line of that file, which holds the
+ * value.
  */
 #include "fuzz.h"
 
@@ -23,6 +24,7 @@ static const char *const files[] = {
 	"etc/kernel/cmdline",
 	"etc/tuned/x/tuned.conf",
 	"etc/rc.local",
+	"etc/security/limits.d/x.conf",
 };
 
 static struct change *add(struct plan *plan, const struct kind *kind, const char *target,
@@ -46,6 +48,8 @@ static void make_plan(struct plan *plan)
 	add(plan, &kind_check, NULL, "nouveau", &unloaded_item);
 	add(plan, &kind_check, NULL, "0000:18:00.0", &vf_numvfs);
 	add(plan, &kind_check, NULL, "iommu=pt", &arrived_item);
+	plan_add(plan, "limits", &kind_limit, STAGE_EARLY, PHASE_FILES, (struct place){0},
+		 "limits/memlock");
 	change_file(add(plan, &kind_check, NULL, NULL, NULL), "/sys/class/net/eth0/mtu");
 }
 
@@ -60,7 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct root root = {.fd = -1};
 	static struct plan plan;
-	const char *file = files[size ? data[0] % array_len(files) : 0];
+	enum { FILES = array_len(files) };
+	const char *file = files[size ? (data[0] + FILES - 'B' % FILES) % FILES : 0];
 	cleanup_free char *text = xstrndup(size ? (const char *)data + 1 : "", size ? size - 1 : 0);
 	cleanup(writer_files_free) struct writer_files all = {0};
 	cleanup(writers_free) struct writers found = {0};
