@@ -162,6 +162,37 @@ name_of() { tr / _ <<<"$1"; }
   grep -q '^    - z   # .*x.conf:4$' "$out"
 }
 
+@test "import: default/grub is shell: a value ends where its word does, and may have several lines" {
+  mkdir "$BATS_TEST_TMPDIR/default"
+  cat >"$BATS_TEST_TMPDIR/default/grub" <<'E'
+export GRUB_CMDLINE_LINUX=pci=noaer; z=1
+GRUB_CMDLINE_LINUX=quiet splash
+GRUB_CMDLINE_LINUX="iommu=pt
+  nohz=on
+GRUB_CMDLINE_LINUX_DEFAULT=x" # its end
+GRUB_CMDLINE_LINUX_DEFAULT="skew_tick=1";  # one
+GRUB_CMDLINE_LINUX=idle=poll#1
+E
+  import "$BATS_TEST_TMPDIR/default/grub"
+  run -0 "$railhead" check "$out"
+  sed -i "s,# $BATS_TEST_TMPDIR/default/,# ," "$out"
+  more="the shell runs what is behind the value; write it in a line of its own"
+  within="is within a value that begins further up; write that value in one line"
+  diff - <(sed -n '/^kernel_args/,$p' "$out") <<E
+kernel_args:
+  set:
+    - "skew_tick=1"   # grub:6
+    - "idle=poll#1"   # grub:7
+
+# Not carried over:
+# grub:1: export GRUB_CMDLINE_LINUX=pci=noaer; z=1: $more
+# grub:2: GRUB_CMDLINE_LINUX=quiet splash: $more
+# grub:3: GRUB_CMDLINE_LINUX="iommu=pt: its quote ends in another line; write the value in one line
+# grub:4: nohz=on: $within
+# grub:5: GRUB_CMDLINE_LINUX_DEFAULT=x" # its end: $within
+E
+}
+
 @test "import: a zero byte, which would end the text unseen, and what is no file are refused by name" {
   local dir=$BATS_TEST_TMPDIR/t
   refuses() { # TEXT ARGUMENT...

@@ -37,6 +37,7 @@ struct import {
 	const struct root *root;   /* included files are looked up below this root */
 	struct strv files;	   /* paths of the files that were read */
 	const char *assigned;	   /* the shell variable whose line is being read; or NULL */
+	char quote;		   /* of a shell value that goes on in the next line; or 0 */
 	unsigned int command_line; /* number of the kernel command line that is being read */
 	size_t held;		   /* bytes: see import_hold() */
 	/* Why the files were not read to their end, or not written: place and remedy; or NULL. */

@@ -117,24 +117,32 @@ static void cmdline_line(struct import *im, const struct origin *from, char *tex
 	import_arguments(im, from, text);
 }
 
-/* Removes the quotes and backslashes of a shell assignment, in place. */
-static void unquote(char *text)
+/*
+ * Adds a shell word without its quotes and backslashes. Returns the text behind the word.
+ * quote: the one that is open at the beginning, and then at the end; or 0.
+ */
+static const char *unquote(const char *text, char *quote, struct str *ret)
 {
-	char quote = '\0', *to = text;
-
-	for (char *p = text; *p; p++) {
-		if (!quote && (*p == '"' || *p == '\''))
-			quote = *p;
-		else if (quote == *p)
-			quote = '\0';
-		else if (!quote && *p == '#' && (p == text || isblank((unsigned char)p[-1])))
-			break;
-		else if (*p != '\\' || quote == '\'' || !p[1])
-			*to++ = *p;
+	for (; *text && (*quote || !strchr(IMPORT_BLANKS ";&|<>()", *text)); text++) {
+		if (!*quote && (*text == '"' || *text == '\''))
+			*quote = *text;
+		else if (*quote == *text)
+			*quote = '\0';
+		else if (*text != '\\' || *quote == '\'' || !text[1])
+			str_addn(ret, text, 1);
 		else
-			*to++ = *++p;
+			str_addn(ret, ++text, 1);
 	}
-	*to = '\0';
+	return text;
+}
+
+/* Whether there is no further command behind a word. */
+static bool is_last(const char *rest)
+{
+	rest += strspn(rest, IMPORT_BLANKS);
+	rest += *rest == ';';
+	rest += strspn(rest, IMPORT_BLANKS);
+	return !*rest || *rest == '#';
 }
 
 /* V="b" replaces an earlier V="a"; V="$V b" appends. */
@@ -149,20 +157,46 @@ static void assign_again(struct import *im, const struct origin *from)
 			import_withdraw(&im->list.v[i], why);
 }
 
-static void assign(struct import *im, const struct origin *from, const char *name, char *value)
+static void assign(struct import *im, const struct origin *from, const char *name, const char *text)
 {
-	unquote(value);
+	cleanup_str struct str value = {0};
+	const char *rest = unquote(text, &im->quote, &value);
+	bool last = is_last(rest);
+
 	im->assigned = name;
-	if (!strchr(value, '$'))
+	/* V=b COMMAND is for that command alone. */
+	if (!strchr(str_get(&value), '$') && (im->quote || last || *rest == ';'))
 		assign_again(im, from);
-	import_arguments(im, from, value);
+	if (im->quote)
+		import_refuse(im, from,
+			      "its quote ends in another line; write the value in one line");
+	else if (!last)
+		import_refuse(im, from,
+			      "the shell runs what is behind the value; write it in a line of its "
+			      "own");
+	else
+		import_arguments(im, from, str_get(&value));
 	im->assigned = NULL;
+}
+
+/* A line that begins within the value of an earlier line. */
+static void value_line(struct import *im, const struct origin *from, const char *text)
+{
+	cleanup_str struct str value = {0};
+
+	unquote(text, &im->quote, &value);
+	import_refuse(im, from,
+		      "is within a value that begins further up; write that value in one line");
 }
 
 static void grub_line(struct import *im, const struct origin *from, char *text)
 {
 	char *value;
 
+	if (im->quote) {
+		value_line(im, from, text);
+		return;
+	}
 	if (str_starts(text, "export "))
 		text += strlen("export ");
 	value = strchr(text, '=');
@@ -211,6 +245,7 @@ void import_text(struct import *im, const char *path, bool below, const char *te
 	char *line;
 
 	im->command_line = command_line_of(im, path, kind);
+	im->quote = '\0';
 	if (kind == IMPORT_TUNED) {
 		import_tuned(im, path, below, text);
 		return;
