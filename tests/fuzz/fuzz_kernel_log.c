@@ -1,44 +1,61 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel left in its log, and in pstore: Xids of NVIDIA's driver, records of a panic. Each
- * input is read as both.
+ * What the kernel left in its log, and in pstore: Xids of NVIDIA's driver in records of /dev/kmsg,
+ * records of a panic. Each input is read as both.
  */
 #include "fuzz.h"
+
+#include <errno.h>
 
 #include "base/mem.h"
 #include "boot/pstore.h"
 #include "checks/xid.h"
 
-static void xids(const char *log, const struct cpus *fatal)
+static void xids(const struct kernel_log *log, const struct cpus *fatal)
 {
-	cleanup_str struct str text = {0};
-	size_t harmless = 0, n, kinds = 0, lines = 1;
-	enum fault gravest = FAULT_NONE;
+	struct xids found = {0};
+	const char *text;
+	size_t kinds = 0;
 
-	n = xid_faults(log, "0000:41:00.0", fatal, &text, &harmless, &gravest);
-	for (const char *p = log; (p = strchr(p, '\n')); p++)
-		lines++;
-	for (const char *p = str_get(&text); (p = strstr(p, "Xid ")); p++)
+	xid_find(log, "0000:41:00.0", fatal, &found);
+	text = str_get(&found.text);
+	for (const char *p = text; (p = strstr(p, "Xid ")); p++)
 		kinds++;
-	must(n <= XID_MAX + 1 && n <= kinds && n + harmless <= lines);
-	must((n == 0) == (text.len == 0) && (n == 0) == (gravest == FAULT_NONE));
-	must(!strchr(str_get(&text), '\n'));
+	must(found.faults <= XID_MAX + 1 && found.faults <= kinds);
+	must(found.faults + found.harmless <= log->records.n);
+	must((found.faults == 0) == (found.text.len == 0));
+	must((found.faults == 0) == (found.gravest == FAULT_NONE));
+	must((found.faults == 0) == (found.first_fault == UINT64_MAX));
+	must(!strchr(text, '\n'));
+	str_free(&found.text);
+}
+
+static void read_log(const struct root *root)
+{
+	struct kernel_log *log = kernel_log_new(root, XID_BEGIN);
+	struct cpus fatal = {0};
+	int r = kernel_log_read(log, NULL);
+
+	must(r == 0 || (r == -ENODATA && log->empty && !log->records.n));
+	for (size_t i = 0; i < log->records.n; i++)
+		must(str_starts(log->records.v[i].text, XID_BEGIN));
+	xids(log, NULL);
+	cpus_add(&fatal, 13);
+	xids(log, &fatal);
+	kernel_log_free(log);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct root root = {.fd = -1};
-	cleanup_free char *text = xstrndup((const char *)data, size);
-	struct cpus fatal = {0};
 
 	if (root.fd < 0) {
 		cleanup_free char *dir = fuzz_dir();
 
 		must(root_init(&root, dir, NULL) == 0);
 	}
-	xids(text, NULL);
-	cpus_add(&fatal, 13);
-	xids(text, &fatal);
+	fuzz_put(root.path, "dev/kmsg", data, size);
+	read_log(&root);
 	fuzz_put(root.path, "sys/fs/pstore/dmesg-efi-1", data, size);
 	must(pstore_has_panic(&root, 1) == (size >= 6 && memcmp(data, "Panic#", 6) == 0));
 	must(!pstore_has_panic(&root, 0));
