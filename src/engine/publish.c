@@ -276,7 +276,10 @@ void publish(const struct root *root, const struct record *record, bool ready,
 
 		if (tell_one(root, n, texts[n], ready, special, &err) == 0)
 			continue;
-		sentence = xasprintf("%s; the verdict in that file may be out of date", err.text);
+		sentence = xasprintf("%s%s", err.text,
+				     root_exists(root, "%s", notice_path(n))
+					     ? "; the verdict in that file may be out of date"
+					     : "");
 		if (!strv_contains(warnings, sentence))
 			strv_add(warnings, sentence);
 	}

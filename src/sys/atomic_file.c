@@ -70,7 +70,8 @@ int atomic_write_at(int dirfd, const char *name, const void *data, size_t len, m
 	if (fd < 0)
 		return err_errno(err, -errno, "%s", tmp);
 	r = write_all(fd, data, len);
-	if (r == 0 && fsync(fd) < 0)
+	/* By descriptor: behind the name a link could appear that leads to another file. */
+	if (r == 0 && (fchmod(fd, mode) < 0 || fsync(fd) < 0))
 		r = -errno;
 	if (r == 0 && renameat(dirfd, tmp, dirfd, name) < 0)
 		r = -errno;

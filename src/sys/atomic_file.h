@@ -18,7 +18,7 @@ int atomic_open_dir(const struct root *root, const char *dir, int create, struct
 
 /*
  * Writes name in dirfd: temporary file, fsync, rename, fsync of the directory. A crash at any point
- * leaves the old file or the new file.
+ * leaves the old file or the new file. The umask takes nothing of the mode.
  */
 int atomic_write_at(int dirfd, const char *name, const void *data, size_t len, mode_t mode,
 		    struct err *err);

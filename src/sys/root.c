@@ -95,12 +95,44 @@ static bool is_starved(int error)
 struct walk {
 	int stack[64];
 	int depth;
+	char at[PATH_MAX]; /* the path of the directory on top; "" for the root */
+	root_judge judge;  /* or NULL */
+	void *arg;
 };
 
 static void walk_reset(struct walk *w, int down_to)
 {
-	while (w->depth > down_to)
+	while (w->depth > down_to) {
 		close(w->stack[--w->depth]);
+		*strrchr(w->at, '/') = '\0';
+	}
+}
+
+static int walk_ask(const struct walk *w, int fd, const char *at)
+{
+	struct stat st;
+
+	if (!w->judge)
+		return 0;
+	return fstat(fd, &st) < 0 ? -errno : w->judge(&st, *at ? at : "/", w->arg);
+}
+
+/* Takes the fd of the directory name, also on failure. */
+static int walk_enter(struct walk *w, int fd, const char *name)
+{
+	size_t len = strlen(w->at);
+	int r = -ENAMETOOLONG;
+
+	if (w->depth < (int)array_len(w->stack) &&
+	    snprintf(w->at + len, sizeof(w->at) - len, "/%s", name) < (int)(sizeof(w->at) - len))
+		r = walk_ask(w, fd, w->at);
+	if (r < 0) {
+		w->at[len] = '\0';
+		close(fd);
+		return r;
+	}
+	w->stack[w->depth++] = fd;
+	return 0;
 }
 
 static int walk_dir(const struct root *root, const struct walk *w)
@@ -120,12 +152,24 @@ static int read_link_at(int fd, char *buf, size_t size)
 	return 0;
 }
 
-static int walk_open(const struct root *root, const char *path, int flags)
+/* Opens the last component, which is no link that must be followed. */
+static int walk_end(const struct root *root, const struct walk *w, const char *name, int flags)
 {
-	struct walk w = {.depth = 0};
-	char rest[PATH_MAX], target[PATH_MAX];
-	int links = 0, r = -ENOENT;
+	cleanup_close int fd = openat(walk_dir(root, w), name, flags | O_CLOEXEC);
+	cleanup_free char *at = xasprintf("%s/%s", w->at, name);
+	int r = fd < 0 ? -errno : walk_ask(w, fd, streq(name, ".") ? w->at : at);
 
+	return r < 0 ? r : take_fd(fd);
+}
+
+int root_walk(const struct root *root, const char *path, int flags, root_judge judge, void *arg)
+{
+	struct walk w = {.judge = judge, .arg = arg};
+	char rest[PATH_MAX], target[PATH_MAX];
+	int links = 0, r = walk_ask(&w, root->fd, "");
+
+	if (r < 0)
+		return r;
 	if (snprintf(rest, sizeof(rest), "%s", path) >= (int)sizeof(rest))
 		return -ENAMETOOLONG;
 	for (;;) {
@@ -139,8 +183,7 @@ static int walk_open(const struct root *root, const char *path, int flags)
 		*next = '\0';
 		if (!*name || streq(name, ".")) {
 			if (last) {
-				r = openat(walk_dir(root, &w), ".", flags | O_CLOEXEC);
-				r = r < 0 ? -errno : r;
+				r = walk_end(root, &w, ".", flags);
 				break;
 			}
 			memmove(rest, next + (saved != 0), strlen(next + (saved != 0)) + 1);
@@ -179,20 +222,17 @@ static int walk_open(const struct root *root, const char *path, int flags)
 			continue;
 		}
 		if (last) {
-			r = openat(walk_dir(root, &w), name,
-				   flags | O_NOFOLLOW | O_CLOEXEC | (saved ? O_DIRECTORY : 0));
-			r = r < 0 ? -errno : r;
+			r = walk_end(root, &w, name,
+				     flags | O_NOFOLLOW | (saved ? O_DIRECTORY : 0));
 			break;
 		}
 		if (!S_ISDIR(st.st_mode)) {
 			r = -ENOTDIR;
 			break;
 		}
-		if (w.depth == (int)array_len(w.stack)) {
-			r = -ENAMETOOLONG;
+		r = walk_enter(&w, take_fd(fd), name);
+		if (r < 0)
 			break;
-		}
-		w.stack[w.depth++] = take_fd(fd);
 		memmove(rest, next + 1, strlen(next + 1) + 1);
 	}
 	walk_reset(&w, 0);
@@ -219,7 +259,7 @@ static int open_path(const struct root *root, const char *path, int flags)
 	 * and containers start, because namespaces are copied mount by mount.
 	 */
 	if (errno == ENOSYS || errno == EPERM || errno == EAGAIN)
-		return walk_open(root, path, flags);
+		return root_walk(root, path, flags, NULL, NULL);
 	return -errno;
 }
 

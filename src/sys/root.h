@@ -53,6 +53,18 @@ int root_open(const struct root *root, int flags, struct err *err, const char *f
 	__attribute__((format(printf, 4, 5)));
 int root_open_path(const struct root *root, const char *path, int flags);
 
+/*
+ * Asked of each directory on the way before anything is looked up in it, the root first, and of
+ * what is opened at the end. at: its path below the root, without links. A negative errno ends the
+ * walk.
+ */
+typedef int (*root_judge)(const struct stat *st, const char *at, void *arg);
+/*
+ * As root_open_path(), component by component. Every question is asked of the descriptor that the
+ * walk goes on from, so that no rename comes between. judge may be NULL.
+ */
+int root_walk(const struct root *root, const char *path, int flags, root_judge judge, void *arg);
+
 bool root_exists(const struct root *root, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 int root_stat(const struct root *root, struct stat *ret, const char *path);

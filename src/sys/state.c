@@ -12,6 +12,7 @@
 #include "sys/atomic_file.h"
 #include "sys/clock.h"
 #include "sys/read.h"
+#include "sys/trust.h"
 
 enum { STATE_MAX = 8 << 20, NOTICE_MAX = 64 << 10, NOTICE_MODE = 0644 };
 
@@ -99,35 +100,39 @@ static bool notice_holds(int dir, const char *name, const char *text)
 	       strcmp(held, text) == 0;
 }
 
-static int open_notice_dir(const struct root *root, enum notice notice, const char **ret_name)
+/*
+ * The directory is another program's, whose user could put a link in its place: then root would
+ * write where that user can't.
+ */
+static int open_notice_dir(const struct root *root, enum notice notice, const char **ret_name,
+			   struct err *err)
 {
 	const char *path = notice_path(notice), *name = strrchr(path, '/') + 1;
 	cleanup_free char *parent = xstrndup(path, (size_t)(name - path));
+	int fd = trust_open(root, trust_of_writes(root), parent, O_RDONLY | O_DIRECTORY, err);
 
 	*ret_name = name;
-	return atomic_open_dir(root, parent, 0, NULL);
+	if (fd == -EPERM)
+		err_wrap(err, "%s is not written", path);
+	return fd;
 }
 
 int notice_write(const struct root *root, enum notice notice, const char *text, struct err *err)
 {
 	const char *path = notice_path(notice), *name;
-	cleanup_close int dir = open_notice_dir(root, notice, &name);
+	struct err why;
+	cleanup_close int dir = open_notice_dir(root, notice, &name, &why);
 	int r;
 
 	if (dir == -ENOENT || dir == -ENOTDIR)
 		return 0;
 	if (dir < 0)
-		return err_errno(err, dir, "%s", path);
+		return err_copy(err, dir, &why);
 	if (notice_holds(dir, name, text))
 		return 0;
 	/* The temporary name begins with a dot, which NFD skips, and does not end in .prom. */
 	r = atomic_write_at(dir, name, text, strlen(text), NOTICE_MODE, err);
-	if (r < 0)
-		return err_wrap(err, "%s", path);
-	/* Independent of the umask of a run by hand, because the readers are not root. */
-	if (fchmodat(dir, name, NOTICE_MODE, 0) < 0)
-		return err_errno(err, -errno, "%s: mode %o", path, NOTICE_MODE);
-	return 0;
+	return r < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
 /* Overwrites from the first byte, which needs no room unless text is longer than the file. */
@@ -155,7 +160,7 @@ int notice_withdraw(const struct root *root, enum notice notice, const char *tex
 
 	if (r == 0)
 		return 0;
-	dir = open_notice_dir(root, notice, &name);
+	dir = open_notice_dir(root, notice, &name, NULL);
 	if (dir < 0)
 		return r;
 	return overwrite(dir, name, text) == 0 || unlinkat(dir, name, 0) == 0 || errno == ENOENT

@@ -51,6 +51,7 @@ const char *notice_path(enum notice notice);
 /*
  * Writes text to the notice, with mode 0644; a reader sees the old or the new file. Success without
  * a write if the directory is absent (it is never made) or the notice already holds the text.
+ * -EPERM if a user other than root decides where the directory leads (sys/trust.h).
  */
 int notice_write(const struct root *root, enum notice notice, const char *text, struct err *err);
 /*

@@ -49,6 +49,8 @@ static struct profile profile = {.name = (char *)"sku-1.x_y",
 				 .file = (char *)"/etc/railhead/profiles/sku.yaml",
 				 .digest = "abcdef0123456789"};
 
+static char last_warning[ERR_TEXT_MAX];
+
 /* Stores a record with that verdict; returns how many warnings there are. */
 static size_t store(struct tmp *t, enum verdict_kind kind, bool admit)
 {
@@ -64,8 +66,12 @@ static size_t store(struct tmp *t, enum verdict_kind kind, bool admit)
 	assert_int_equal(status_admit(&t->root, &s, &t->err), 0);
 	n = s.warnings.n;
 	for (size_t i = 0; i < n; i++) {
-		assert_text(s.warnings.v[i], i ? FEATURES : METRICS);
-		assert_text(s.warnings.v[i], "may be out of date");
+		const char *file = i ? FEATURES : METRICS;
+
+		assert_text(s.warnings.v[i], file);
+		assert_int_equal(!!strstr(s.warnings.v[i], "may be out of date"),
+				 tree_has(t, file));
+		snprintf(last_warning, sizeof(last_warning), "%s", s.warnings.v[i]);
 	}
 	verdict_free(&v);
 	status_free(&s);
@@ -394,6 +400,80 @@ static void test_unwritable_only_warns(void **state)
 	assert_int_equal(count_files(t, FEATURES_DIR), 1);
 }
 
+/* One warning, and the file is as it was; the other reader's file is written. */
+static void assert_refused(struct tmp *t, const char *why)
+{
+	cleanup_free char *before = tree_has(t, METRICS) ? xstrdup(tree_text(t, METRICS)) : NULL;
+	cleanup_free char *features = NULL;
+
+	for (int admit = 1; admit >= 0; admit--) {
+		assert_int_equal(store(t, admit ? VERDICT_READY : VERDICT_BLOCKED, admit), 1);
+		assert_int_equal(tree_has(t, METRICS), before != NULL);
+		if (before)
+			assert_string_equal(tree_text(t, METRICS), before);
+		free(features);
+		features = xasprintf("railhead.io/ready=%s\n", admit ? "true" : "false");
+		assert_text(tree_text(t, FEATURES), features);
+	}
+	assert_text(last_warning, why);
+}
+
+static void set_mode(const struct tmp *t, const char *name, mode_t mode)
+{
+	assert_int_equal(chmod(tmp_path(t, name), mode), 0);
+}
+
+/* Whoever can put a link in the place of a directory would have root write elsewhere. */
+static void test_directory_of_others(void **state)
+{
+	static const char *const dirs[] = {METRICS_DIR, "var/lib/prometheus", "var"};
+	static const mode_t shared[] = {0775, 0757, 01777};
+	struct tmp *t = *state;
+
+	for (int stale = 0; stale < 2; stale++) {
+		for (size_t i = 0; i < array_len(dirs); i++) {
+			cleanup_free char *mode = xasprintf(
+				"/%s is writable by users other than root: run chmod go-w /%s",
+				dirs[i], dirs[i]);
+			cleanup_free char *owner = xasprintf(
+				"/%s belongs to user 1234, not to root: run chown root /%s",
+				dirs[i], dirs[i]);
+
+			for (size_t m = 0; m < array_len(shared); m++) {
+				set_mode(t, dirs[i], shared[m]);
+				assert_refused(t, mode);
+			}
+			set_mode(t, dirs[i], 0755);
+			if (geteuid() == 0) {
+				assert_int_equal(chown(tmp_path(t, dirs[i]), 1234, 0), 0);
+				assert_refused(t, owner);
+				assert_int_equal(chown(tmp_path(t, dirs[i]), 0, 0), 0);
+			}
+		}
+		assert_int_equal(store(t, VERDICT_READY, true), 0);
+		assert_published(t, true, "ready");
+	}
+}
+
+/* The way of a link's target counts as well. */
+static void test_linked_directory(void **state)
+{
+	struct tmp *t = *state;
+
+	tree_remove(t, METRICS_DIR);
+	tree_dir(t, "srv/a/metrics");
+	tree_link(t, METRICS_DIR, "../../../srv/a/metrics");
+	set_mode(t, "srv/a", 0777);
+	assert_refused(t, "/srv/a is writable by users other than root");
+	assert_int_equal(count_files(t, "srv/a/metrics"), 0);
+	set_mode(t, "srv/a", 0755);
+	assert_int_equal(store(t, VERDICT_READY, true), 0);
+	assert_published(t, true, "ready");
+	tree_remove(t, METRICS);
+	tree_remove(t, "srv/a/metrics");
+	assert_int_equal(store(t, VERDICT_READY, true), 0); /* a link to nowhere */
+}
+
 /* The record can't be written: nobody is told more than it says. */
 static void test_order(void **state)
 {
@@ -471,6 +551,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_absent_directory, setup, tmp_teardown),
 		TEST(test_link_or_pipe),
 		TEST(test_unwritable_only_warns),
+		TEST(test_directory_of_others),
+		TEST(test_linked_directory),
 		TEST(test_order),
 		TEST(test_withdrawn_before),
 		TEST(test_next_boot),

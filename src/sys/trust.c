@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sys/trust.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+enum trust trust_of_writes(const struct root *root)
+{
+	return root->live || geteuid() == 0 ? TRUST_ROOT : TRUST_UNSHARED;
+}
+
+enum trust trust_of_reads(const struct root *root)
+{
+	return root->live || root->as_booted ? trust_of_writes(root) : TRUST_ALL;
+}
+
+struct judging {
+	enum trust trust;
+	bool refused;
+	struct err *err;
+};
+
+static int judge(const struct stat *st, const char *at, void *arg)
+{
+	struct judging *j = arg;
+
+	j->refused = true;
+	if (j->trust == TRUST_ROOT && st->st_uid != 0)
+		return err_set(j->err, -EPERM,
+			       "%s belongs to user %u, not to root: run chown root %s", at,
+			       (unsigned int)st->st_uid, at);
+	if (st->st_mode & (S_IWGRP | S_IWOTH))
+		return err_set(j->err, -EPERM,
+			       "%s is writable by users other than root: run chmod go-w %s", at,
+			       at);
+	j->refused = false;
+	return 0;
+}
+
+int trust_open(const struct root *root, enum trust trust, const char *path, int flags,
+	       struct err *err)
+{
+	struct judging j = {.trust = trust, .err = err};
+	int fd;
+
+	if (trust == TRUST_ALL)
+		return root_open(root, flags, err, "%s", path);
+	fd = root_walk(root, path, flags, judge, &j);
+	return fd < 0 && !j.refused ? err_errno(err, fd, "%s", path) : fd;
+}
+
+int trust_listing(const struct root *root, enum trust trust, const char *dir, struct err *err)
+{
+	cleanup_close int fd = trust_open(root, trust, dir, O_PATH | O_DIRECTORY, err);
+
+	return fd == -EPERM ? -EPERM : 0;
+}
