@@ -184,6 +184,49 @@ options_of() { # VERB
   done
 }
 
+# Programs that say such names, in the place of each source of words. A name that no shell may run,
+# split or take for a pattern, and behind it a good one.
+say_names() { # GOOD
+  local name program
+  mkdir -p bin
+  printf '%s\n' "\$(touch ran1)$1" '`touch ran2`' ';touch ran3;' '>ran4' '&touch ran5&' '${x:=$(touch ran6)}' \
+    "'$1'" '"$1"' 'a\b' '*' '[a-z]*' '~root' '-x' '#x' '!x' 'l?' $'a\eb' "$1" >names
+  for name in ls systemctl; do
+    printf '#!/bin/sh\ncat %s/names\n' "$PWD" >"bin/$name"
+  done
+  program=$(realpath "$railhead")
+  cat >bin/railhead <<S
+#!/bin/sh
+case \$1 in
+  show) case \$* in *--help*) ;; *) sed 's/.*/profile\t&\t1\tvalid/' "$PWD/names"; exit ;; esac ;;
+  explain) case \$* in *--help*) ;; *) cat "$PWD/names"; exit ;; esac ;;
+esac
+exec "$program" "\$@"
+S
+  chmod 755 bin/*
+}
+
+@test "names are data: none is expanded, and bash offers none that it would expand on the line" {
+  local shell line words
+  say_names good
+  PATH=$PWD/bin:$PATH
+  for line in "show " "plan --profile " "diff " "explain " "why " "apply --device " "bake --gate "; do
+    for shell in bash zsh fish; do
+      words=$(in_$shell "railhead $line")
+      grep -qx good <<<"$words" || { echo "$shell: railhead $line offers: $words"; return 1; }
+      [ -z "$(find . "$HOME" -maxdepth 1 -name 'ran*')" ] || { echo "$shell: railhead $line ran a name"; return 1; }
+      [ $shell != bash ] || ! grep "[]\$\`;&>*~#!?\\\"'[]" <<<"$words" || { echo "offered by railhead $line"; return 1; }
+    done
+  done
+}
+
+@test "the verb on the line is no script of sed's" {
+  in_bash "railhead /;etouch-ran;# "
+  in_bash "railhead x//;w_ran "
+  in_bash 'railhead $(touch${IFS}ran) '
+  [ -z "$(find . -maxdepth 1 -name '*ran*')" ]
+}
+
 @test "they are installed where each shell looks" {
   make -s -C "$BATS_TEST_DIRNAME/.." -o build/railhead -o build/05_railhead install-railhead \
     DESTDIR="$BATS_TEST_TMPDIR/dest"

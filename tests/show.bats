@@ -117,7 +117,7 @@ excluded|1|numa: $PF1: 1, expected 0" ]
   run --separate-stderr "$railhead" match --json --root "$root"
   [ "$(jq -r '.candidates[0].conditions[0].found' <<<"$output")" = "Super?micro?" ]
   run --separate-stderr -0 "$railhead" show --json --root "$root"
-  [ "$(jq -r '.profiles[1].state' <<<"$output")" = invalid ]
+  [ "$(jq '.profiles | length' <<<"$output")" -eq 1 ]
 }
 
 @test "match: files are the candidates, not the search path" {
@@ -219,4 +219,16 @@ excluded|1|numa: $PF1: 1, expected 0" ]
   ln -s /dev/null "$root/etc/railhead/railhead.conf.d/50-site.conf"
   run -7 "$railhead" gate --root "$root"
   [[ $output == *"verdict: none"* && $output != *"work is admitted"* ]]
+}
+
+@test "a file whose name is not a profile's is no profile of the list, and is named beside it" {
+  local name dir=$root/etc/railhead/profiles
+  mkdir -p "$dir"
+  for name in '$(touch ran)' 'a b' '*' "a'b" $'a\nprofile\tforged\t1\tvalid'; do
+    printf 'schema: 1\nname: x\n' >"$dir/$name.yaml"
+  done
+  run -0 --separate-stderr "$railhead" show --root "$root"
+  [ -z "$(grep -vE '^(profile\t)?[a-z0-9-]+\b' <<<"$output" | grep -v '^NAME')" ]
+  [[ $output != *forged* ]]
+  [ "$(grep -c "the file's name is not a profile's name; rename the file" <<<"$stderr")" -eq 5 ]
 }

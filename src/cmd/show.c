@@ -112,8 +112,15 @@ static int list_profiles(struct invocation *inv)
 		return EXIT_INTERNAL;
 	}
 	for (size_t i = 0; i < files.list.n; i++) {
-		struct entry e = read_entry(root, &files.list.v[i]);
+		struct entry e;
 
+		if (!profile_name_is_valid(files.list.v[i].name)) {
+			complain("show: %s: the file's name is not a profile's name; rename the "
+				 "file",
+				 files.list.v[i].path);
+			continue;
+		}
+		e = read_entry(root, &files.list.v[i]);
 		json_array_append_new(list, entry_to_json(&e));
 		entry_to_row(&t, &e);
 		profile_free(e.profile);
