@@ -226,7 +226,7 @@ gate:
     absent: {run: command, command: [/no/such/check]}
 Y
   status_is 7 gate --root "$root"
-  measured gate/open/command "cannot measure" "not run: .*/check is writable by users other than root"
+  measured gate/open/command "cannot measure" "not run: .* is writable by users other than root: run chmod go-w "
   measured gate/relative/command "cannot measure" "not run: check: write the program's absolute path"
   measured gate/absent/command "cannot measure" "not run: /no/such/check: No such file"
   [ ! -e "$root/ran" ]

@@ -189,11 +189,50 @@ Y
   for file in "$file" "$dropin" "$root/etc/railhead/railhead.conf"; do
     chmod 664 "$file"
     run -3 "$railhead" check --root "$root"
-    [[ $output == *"${file#"$root"}: "*"writable by its group or others, so it is not trusted; chmod go-w it"* ]]
+    [[ $output == *"${file#"$root"}: "*"not trusted: ${file#"$root"} is writable by users other than root: run chmod go-w ${file#"$root"}"* ]]
     chmod 644 "$file"
   done
   chmod 664 "$root/etc/railhead/profiles/a.yaml" # an author's own files are the author's
   run -0 "$railhead" check "$root/etc/railhead/profiles/a.yaml"
+}
+
+# A directory's owner decides which file has a name, whoever the file belongs to.
+refused_below() { # DIRECTORY
+  run -3 "$railhead" check --root "$root"
+  [[ $output == *"not trusted: $1 is writable by users other than root: run chmod go-w $1"* ]] ||
+    [[ $output == *"not trusted: $1 belongs to user 1234, not to root: run chown root $1"* ]] || {
+    echo "not refused for $1"
+    return 1
+  }
+}
+
+@test "check --root without files: a directory of others, of a link too, empty or not" {
+  local dir file
+  good a Supermicro | profile "$root" a
+  put "$root/etc/railhead/profiles/a.d/10.yaml" $'schema: 1\nsysctl: {vm.swappiness: 10}'
+  put "$root/etc/railhead/railhead.conf" $'schema: 1\nadmit_none: true'
+  mkdir -p "$root"/{etc/railhead/railhead.conf.d,run/railhead/profiles,usr/lib/railhead/railhead.conf.d}
+  for dir in "" /etc /etc/railhead /etc/railhead/{profiles,profiles/a.d,railhead.conf.d} /run/railhead{,/profiles} \
+    /usr /usr/lib/railhead/railhead.conf.d; do
+    for mode in 777 775 1777; do
+      chmod $mode "$root$dir"
+      refused_below "${dir:-/}"
+      chmod 755 "$root$dir"
+    done
+    chown 1234 "$root$dir"
+    refused_below "${dir:-/}"
+    chown 0 "$root$dir"
+  done
+  run -0 "$railhead" check --root "$root"
+  mkdir -p "$root/srv/a"
+  for file in /etc/railhead/profiles/{a,a.d/10}.yaml /etc/railhead/railhead.conf; do
+    mv "$root$file" "$root/srv/a/${file##*/}"
+    ln -s "/srv/a/${file##*/}" "$root$file"
+    run -0 "$railhead" check --root "$root"
+    chmod 777 "$root/srv"
+    refused_below /srv
+    chmod 755 "$root/srv"
+  done
 }
 
 @test "a masked profile is masked in a tree without /dev, too" {

@@ -21,14 +21,12 @@ static void take_everything(const struct section_ctx *ctx, struct probe *p)
 
 static int set_program(const struct ynode *command, struct probe *p, struct err *err)
 {
-	cleanup_free char *program = NULL;
-	int r = privileges_program(command->items.v[0]->text, &program, err);
+	int r = privileges_program(command->items.v[0]->text, err);
 
 	if (r < 0)
 		return r;
 	strv_free(&p->argv);
-	strv_add(&p->argv, program);
-	for (size_t i = 1; i < command->items.n; i++)
+	for (size_t i = 0; i < command->items.n; i++)
 		strv_add(&p->argv, command->items.v[i]->text);
 	return 0;
 }

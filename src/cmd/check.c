@@ -381,8 +381,11 @@ static int check_tree(struct check *c, const struct run *run)
 	struct err err = {0};
 	int code = EXIT_OK;
 	size_t n_site = 0;
+	int r = profile_files_list(root, &found, &err);
 
-	if (profile_files_list(root, &found, &err) < 0) {
+	if (r == -EPERM)
+		return report_path(c, root->path, err.text);
+	if (r < 0) {
 		complain("%s", err.text);
 		return EXIT_INTERNAL;
 	}

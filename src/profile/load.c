@@ -20,6 +20,7 @@
 #include "profile/schema.h"
 #include "profile/search.h"
 #include "sys/read.h"
+#include "sys/trust.h"
 
 enum { FILES_MAX = 64 };
 
@@ -54,27 +55,60 @@ struct source {
 
 /* --- one file ----------------------------------------------------------------------------- */
 
-static int source_open(const struct loader *l, const struct source *s)
-{
-	int flags = O_RDONLY | O_NONBLOCK; /* O_NONBLOCK: a FIFO must not block the boot */
-	int fd;
-
-	if (s->below)
-		return root_open_path(l->root, s->path, flags);
-	if (l->flags & LOAD_STDIN && streq(s->path, STANDARD_INPUT)) {
-		fd = fcntl(l->input, F_DUPFD_CLOEXEC, 0);
-		return fd < 0 ? -errno : fd;
-	}
-	fd = open(s->path, flags | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
-static bool reject_file(struct diags *diags, const char *file, const char *text)
+static void reject_file(struct diags *diags, const char *file, const char *text)
 {
 	diags->code = "file";
 	diag_error(diags, (struct place){.file = file}, "", "%s", text);
 	diags->code = NULL;
+}
+
+static void reject_untrusted(struct diags *diags, const char *file, const struct err *why)
+{
+	cleanup_free char *text = xasprintf("not trusted: %s", why->text);
+
+	reject_file(diags, file, text);
+}
+
+/* A profile decides what root writes, so root alone may decide what is in it. */
+int open_trusted(const struct root *root, const char *file, struct diags *diags)
+{
+	/* O_NONBLOCK: a FIFO must not block the boot */
+	struct err err;
+	int fd = trust_open(root, trust_of_reads(root), file, O_RDONLY | O_NONBLOCK, &err);
+
+	if (fd == -EPERM)
+		reject_untrusted(diags, file, &err);
+	return fd;
+}
+
+bool file_is_regular(int fd, const char *file, struct diags *diags)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		reject_file(diags, file, strerror(errno));
+	else if (!S_ISREG(st.st_mode))
+		reject_file(diags, file, "this is no regular file; give the path of a YAML file");
+	else
+		return true;
 	return false;
+}
+
+/* -EPERM: the file is not trusted, which is reported, and the profile broken. */
+static int source_open(struct loader *l, const struct source *s)
+{
+	int fd;
+
+	if (s->below) {
+		fd = open_trusted(l->root, s->path, l->diags);
+		l->broken = l->broken || fd == -EPERM;
+		return fd;
+	}
+	if (l->flags & LOAD_STDIN && streq(s->path, STANDARD_INPUT))
+		fd = fcntl(l->input, F_DUPFD_CLOEXEC, 0);
+	else
+		fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
 static void file_error(struct loader *l, const char *file, const char *text)
@@ -100,34 +134,6 @@ static void base_error(struct loader *l, const struct ynode *want, const char *f
 	l->broken = true;
 }
 
-/* A builder who is not root owns the tree's files until they are in the image. */
-unsigned int load_trust(const struct root *root)
-{
-	if (root->live || (root->as_booted && geteuid() == 0))
-		return LOAD_ROOTS_ONLY | LOAD_UNSHARED;
-	return root->as_booted ? LOAD_UNSHARED : 0;
-}
-
-/* A profile decides what root writes, so only root may be able to write to it. */
-bool file_is_good(int fd, const char *file, unsigned int flags, struct diags *diags)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return reject_file(diags, file, strerror(errno));
-	if (!S_ISREG(st.st_mode))
-		return reject_file(diags, file,
-				   "this is no regular file; give the path of a YAML file");
-	if (flags & LOAD_ROOTS_ONLY && st.st_uid != 0)
-		return reject_file(diags, file,
-				   "not owned by root, so it is not trusted; chown root it");
-	if (flags & LOAD_UNSHARED && st.st_mode & (S_IWGRP | S_IWOTH))
-		return reject_file(diags, file,
-				   "writable by its group or others, so it is not trusted; "
-				   "chmod go-w it");
-	return true;
-}
-
 static struct ynode *document(struct loader *l, const char *path, int fd, enum schema_doc kind)
 {
 	cleanup_free char *text = NULL;
@@ -138,7 +144,7 @@ static struct ynode *document(struct loader *l, const char *path, int fd, enum s
 
 	strv_add(&l->p->files, path);
 	file = l->p->files.v[l->p->files.n - 1];
-	if (!streq(path, STANDARD_INPUT) && !file_is_good(fd, file, l->flags, l->diags)) {
+	if (!streq(path, STANDARD_INPUT) && !file_is_regular(fd, file, l->diags)) {
 		l->broken = true;
 		return NULL;
 	}
@@ -184,7 +190,7 @@ static char *chain_text(const struct loader *l, const char *last)
 	return str_take(&out);
 }
 
-static int base_open_in(const struct loader *l, const char *dir, bool below, const char *name,
+static int base_open_in(struct loader *l, const char *dir, bool below, const char *name,
 			struct source *ret)
 {
 	free(ret->path);
@@ -197,7 +203,7 @@ static int base_open_in(const struct loader *l, const char *dir, bool below, con
  * Opens the base's file and returns the fd: from the directory of the profile that extends it, else
  * from bases_in, else from the search path.
  */
-static int base_open(const struct loader *l, const char *name, const struct source *from,
+static int base_open(struct loader *l, const char *name, const struct source *from,
 		     struct source *ret)
 {
 	const char *slash = strrchr(from->path, '/');
@@ -266,7 +272,7 @@ static void add_base(struct loader *l, const struct ynode *want, const struct so
 	fd = base_open(l, want->text, from, &s);
 	if (fd >= 0) {
 		read_base(l, want->text, &s, fd);
-	} else {
+	} else if (fd != -EPERM) {
 		cleanup_free char *chain = chain_text(l, want->text);
 
 		base_error(l, want,
@@ -314,7 +320,8 @@ static void add_dropin(struct loader *l, const char *path)
 		return;
 	}
 	if (fd < 0) {
-		file_error(l, path, strerror(-fd));
+		if (fd != -EPERM)
+			file_error(l, path, strerror(-fd));
 		return;
 	}
 	doc = document(l, path, fd, SCHEMA_DROPIN);
@@ -328,8 +335,15 @@ static void add_dropins(struct loader *l)
 {
 	cleanup_free char *dir = xasprintf("%s/%s.d", profile_dirs[0], l->p->name);
 	cleanup_strv struct strv names = {0};
-	int r = read_dir(l->root, &names, NULL, "%s", dir);
+	struct err err;
+	int r = trust_listing(l->root, trust_of_reads(l->root), dir, &err);
 
+	if (r < 0) {
+		reject_untrusted(l->diags, dir, &err);
+		l->broken = true;
+		return;
+	}
+	r = read_dir(l->root, &names, NULL, "%s", dir);
 	if (r < 0 && r != -ENOENT)
 		file_error(l, dir, strerror(-r));
 	for (size_t i = 0; i < names.n; i++) {
@@ -428,12 +442,13 @@ static int load_from(const struct loader *with, const char *path, struct profile
 	struct source s = {.path = (char *)path, .below = l.flags & LOAD_BELOW_ROOT};
 	cleanup_close int fd = source_open(&l, &s);
 
-	if (fd < 0)
+	if (fd < 0 && !l.broken)
 		return err_path(err, fd, path);
 	l.p = xnew(struct profile);
 	l.p->name = profile_stem(path);
 	l.p->file = xstrdup(path);
-	load(&l, &s, fd);
+	if (fd >= 0)
+		load(&l, &s, fd);
 	loader_free(&l);
 	*ret = l.p;
 	return 0;
@@ -467,7 +482,7 @@ void profile_check_unmerged(const struct root *root, const struct profile *p, bo
 	for (size_t i = 0; i < p->unmerged.n; i++) {
 		struct diags found = {0};
 		struct loader l = {.root = root,
-				   .flags = below ? LOAD_BELOW_ROOT | load_trust(root) : 0,
+				   .flags = below ? LOAD_BELOW_ROOT : 0,
 				   .bases_in = bases_in,
 				   .merge = p->unmerged.v[i],
 				   .diags = &found};
@@ -538,14 +553,6 @@ int profile_check_text(const struct root *root, const char *text, struct profile
 	return load_good_with(&l, STANDARD_INPUT, ret, NULL);
 }
 
-int profile_load(const struct root *root, const char *path, bool trusted_only,
-		 const struct node *node, struct profile **ret, struct diags *diags,
-		 struct err *err)
-{
-	return load_good(root, path, trusted_only ? LOAD_ROOTS_ONLY | LOAD_UNSHARED : 0, node, ret,
-			 diags, err);
-}
-
 int profile_load_named(const struct root *root, const char *arg, const struct node *node,
 		       struct profile **ret, struct diags *diags, struct err *err)
 {
@@ -557,7 +564,7 @@ int profile_load_named(const struct root *root, const char *arg, const struct no
 	r = profile_find(root, arg, &path, err);
 	if (r < 0)
 		return r;
-	return load_good(root, path, LOAD_BELOW_ROOT | load_trust(root), node, ret, diags, err);
+	return load_good(root, path, LOAD_BELOW_ROOT, node, ret, diags, err);
 }
 
 /* --- a drop-in on its own ----------------------------------------------------------------- */

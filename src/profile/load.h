@@ -6,18 +6,14 @@
 
 enum load_flags {
 	LOAD_BELOW_ROOT = 1 << 0, /* path is below the root; else the caller's own */
-	LOAD_ROOTS_ONLY = 1 << 1, /* reject a file that root does not own */
-	LOAD_UNSHARED = 1 << 2,	  /* reject a file that group or others can write */
-	LOAD_NO_DROPINS = 1 << 3,
-	LOAD_STDIN = 1 << 4, /* "<stdin>" as path means standard input */
+	LOAD_NO_DROPINS = 1 << 1,
+	LOAD_STDIN = 1 << 2, /* "<stdin>" as path means standard input */
 };
 
-/* The flags that apply to files of the search path below root. */
-unsigned int load_trust(const struct root *root);
-
 /*
- * Reads and checks a profile with its bases and drop-ins. Fails only if the file itself cannot be
- * opened. *ret may have errors, which are in diags. Its doc is NULL if the document or a base
+ * Reads and checks a profile with its bases and drop-ins. Files below the root must be trusted
+ * (trust_of_reads()). Fails only if the file itself cannot be opened. *ret may have errors, which
+ * are in diags. Its doc is NULL if the document or a base
  * cannot be read, because it is then unknown what the profile would match.
  */
 int load_profile(const struct root *root, const char *path, unsigned int flags,
@@ -34,10 +30,12 @@ int load_candidate(const struct root *root, const char *path, unsigned int flags
 		   struct profile **ret, struct diags *diags, struct err *err);
 
 /*
- * Whether fd is a regular file that the flags accept (LOAD_ROOTS_ONLY, LOAD_UNSHARED). If not,
- * diags has the reason.
+ * Opens a file of YAML below root for reading, if it is trusted: -EPERM, with the reason in diags,
+ * if it is not.
  */
-bool file_is_good(int fd, const char *file, unsigned int flags, struct diags *diags);
+int open_trusted(const struct root *root, const char *file, struct diags *diags);
+/* Whether fd is a regular file. If not, diags has the reason. */
+bool file_is_regular(int fd, const char *file, struct diags *diags);
 
 /* Parses devices: of p into p->devices. */
 void selectors_fill(struct profile *p);

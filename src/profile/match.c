@@ -53,9 +53,7 @@ static bool identity_is_sound(const struct diags *diags)
 
 static unsigned int load_flags_of(const struct search *s)
 {
-	if (s->files)
-		return 0;
-	return LOAD_BELOW_ROOT | load_trust(s->root);
+	return s->files ? 0 : LOAD_BELOW_ROOT;
 }
 
 static void set_fate(struct candidate *c, char *text)
@@ -338,11 +336,16 @@ int match_profiles(const struct root *root, const struct node *node, const char 
 {
 	struct profile_files files = {0};
 	struct search s = {.root = root, .all = all, .node = node, .m = ret};
-	int r = profile_files_list(root, &files, err);
+	struct err why;
+	int r = profile_files_list(root, &files, &why);
 
-	if (r < 0)
-		return r;
+	if (r < 0 && r != -EPERM)
+		return err_copy(err, r, &why);
 	*ret = (struct match){.result = MATCH_INVALID};
+	if (r < 0) {
+		ret->why = why;
+		return 0;
+	}
 	for (size_t i = 0; i < files.list.n; i++)
 		if (!files.list.v[i].masked && !files.list.v[i].overridden_by)
 			add_candidate(&s, files.list.v[i].path);

@@ -51,26 +51,20 @@ struct profile {
 };
 
 /*
- * Reads one file as a profile. path is the caller's own (as for open(2)), not below root. Bases are
- * looked up in the file's own directory, then in the search path below root. Errors and warnings go
- * to diags; the function fails with -EINVAL if diags gained an error, or with the errno of opening
- * the file. trusted_only: reject files that root does not own, or that group or others can write
- * (used at boot, not by `check` and not for --profile). node, if not NULL: drop-ins with a match
- * and rules that depend on the machine are judged against it.
- */
-int profile_load(const struct root *root, const char *path, bool trusted_only,
-		 const struct node *node, struct profile **ret, struct diags *diags,
-		 struct err *err);
-/*
- * As profile_load(), for the argument of --profile: a file, or a name. A name is looked up in the
- * search path below root, and its file is trusted under the same conditions as in a match.
+ * Reads a profile that a person names: by a file, with the caller's own path (as for open(2)), or
+ * by a name, which is looked up in the search path below root. Bases are looked up in the file's
+ * own directory, then in the search path. Errors and warnings go to diags; the function fails with
+ * -EINVAL if diags gained an error, or with the errno of opening the file. Files below root must be
+ * trusted as in a boot (sys/trust.h), a file that a person names need not. node, if not NULL:
+ * drop-ins with a match and rules that depend on the machine are judged against it.
  */
 int profile_load_named(const struct root *root, const char *arg, const struct node *node,
 		       struct profile **ret, struct diags *diags, struct err *err);
 /*
- * As profile_load(), for a file that an author checks. Bases that are not in the file's directory
- * are looked up in the directories bases_in (may be NULL), then in the search path. path "-" is
- * standard input: its bases are in the current directory, and its name is the value of its name:.
+ * As profile_load_named(), for a file that an author checks. Bases that are not in the file's
+ * directory are looked up in the directories bases_in (may be NULL), then in the search path. path
+ * "-" is standard input: its bases are in the current directory, and its name is the value of its
+ * name:.
  */
 int profile_load_checked(const struct root *root, const char *path, const struct strv *bases_in,
 			 const struct node *node, struct profile **ret, struct diags *diags,
@@ -89,7 +83,7 @@ bool profile_is_dropin(const char *path);
 /*
  * Checks a drop-in merged into its profile, which is looked up in the parent of the drop-in's
  * directory, then in the search path. Without a valid profile the drop-in is checked alone. *target
- * is the profile's file or NULL; the caller frees it. Fails as profile_load() does.
+ * is the profile's file or NULL; the caller frees it. Fails as profile_load_named() does.
  */
 int profile_check_dropin(const struct root *root, const char *path, const struct strv *bases_in,
 			 char **target, struct diags *diags, struct err *err);

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "profile/value.h"
 #include "sys/read.h"
+#include "sys/trust.h"
 
 const char *const profile_dirs[] = {
 	"/etc/railhead/profiles",
@@ -113,17 +114,26 @@ static int by_name(const void *a, const void *b)
 	return r ? r : dir_index(fa->path) - dir_index(fb->path);
 }
 
+/* A file that another user removes, or masks, lets one of a later directory take effect. */
+static int judge_dirs(const struct root *root, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && profile_dirs[i]; i++)
+		r = trust_listing(root, trust_of_reads(root), profile_dirs[i], err);
+	return r < 0 ? err_wrap(err, "profiles are not trusted") : 0;
+}
+
 int profile_files_list(const struct root *root, struct profile_files *ret, struct err *err)
 {
 	struct profile_files files = {0};
+	int r = judge_dirs(root, err);
 
-	for (size_t i = 0; profile_dirs[i]; i++) {
-		int r = list_dir(root, profile_dirs[i], &files, err);
-
-		if (r < 0) {
-			profile_files_free(&files);
-			return r;
-		}
+	for (size_t i = 0; r == 0 && profile_dirs[i]; i++)
+		r = list_dir(root, profile_dirs[i], &files, err);
+	if (r < 0) {
+		profile_files_free(&files);
+		return r;
 	}
 	if (files.list.n > 1)
 		qsort(files.list.v, files.list.n, sizeof(*files.list.v), by_name);
@@ -165,9 +175,13 @@ static char *find_below(const struct root *root, const char *name)
 int profile_find(const struct root *root, const char *name, char **ret, struct err *err)
 {
 	cleanup_free char *path = NULL;
+	int r;
 
 	if (!profile_name_is_valid(name))
 		return err_set(err, -EINVAL, "'%.80s' is not a profile's name", name);
+	r = judge_dirs(root, err);
+	if (r < 0)
+		return r;
 	path = find_below(root, name);
 	if (!path)
 		return err_set(err, -ENOENT,

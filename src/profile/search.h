@@ -38,7 +38,10 @@ struct profile_files {
 	VEC(struct profile_file) list; /* sorted by name, then in search order */
 };
 
-/* Lists all files of the search path. Fails if an existing directory cannot be read. */
+/*
+ * Lists all files of the search path. Fails if an existing directory cannot be read; -EPERM if a
+ * user other than root decides what is in it (trust_of_reads()).
+ */
 int profile_files_list(const struct root *root, struct profile_files *ret, struct err *err);
 void profile_files_free(struct profile_files *f);
 /* Whether at least one directory of the search path exists below root. */
@@ -49,6 +52,6 @@ bool profile_is_name(const char *arg);
 
 /*
  * Finds NAME in the search path. *ret is a path below the root; the caller frees it. -ENOENT: no
- * such profile, or it is masked; -EINVAL: not a valid name.
+ * such profile, or it is masked; -EINVAL: not a valid name; -EPERM as above.
  */
 int profile_find(const struct root *root, const char *name, char **ret, struct err *err);

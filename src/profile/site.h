@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Site policy: decisions of the nodes' owner, independent of hardware. The file is YAML, read by
- * the same front end as profiles and trusted under the same conditions: on the machine itself it
- * must belong to root and be writable by root alone.
+ * the same front end as profiles and trusted under the same conditions (sys/trust.h).
  *
  * As with systemd's files, railhead.conf is the first found in /etc/railhead, /run/railhead and
  * /usr/lib/railhead. The files of railhead.conf.d in all three are laid over it in the order of

@@ -31,12 +31,10 @@ int privileges_user(const struct root *root, const char *name, struct privileges
 int privileges_add(struct privileges *p, const char *capability, struct err *err);
 
 /*
- * Whether the gate may run a program: an absolute path to a regular, executable file. The file and
- * all directories above it must belong to root and must not be writable for others, except
- * directories with the sticky bit. Follows links: *ret gets the resolved path, the caller frees it.
- * Looks at the machine itself, not below a root.
+ * Whether the gate may run a program: an absolute path to a regular, executable file that root
+ * alone decides (sys/trust.h). Looks at the machine itself, not below a root.
  */
-int privileges_program(const char *path, char **ret, struct err *err);
+int privileges_program(const char *path, struct err *err);
 
 /*
  * Takes on the privileges in the child, after fork. 0, or a negative errno, and *what names the

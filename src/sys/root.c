@@ -118,14 +118,14 @@ static int walk_ask(const struct walk *w, int fd, const char *at)
 }
 
 /* Takes the fd of the directory name, also on failure. */
-static int walk_enter(struct walk *w, int fd, const char *name)
+static int walk_enter(struct walk *w, int fd, const struct stat *st, const char *name)
 {
 	size_t len = strlen(w->at);
 	int r = -ENAMETOOLONG;
 
 	if (w->depth < (int)array_len(w->stack) &&
 	    snprintf(w->at + len, sizeof(w->at) - len, "/%s", name) < (int)(sizeof(w->at) - len))
-		r = walk_ask(w, fd, w->at);
+		r = w->judge ? w->judge(st, w->at, w->arg) : 0;
 	if (r < 0) {
 		w->at[len] = '\0';
 		close(fd);
@@ -230,7 +230,7 @@ int root_walk(const struct root *root, const char *path, int flags, root_judge j
 			r = -ENOTDIR;
 			break;
 		}
-		r = walk_enter(&w, take_fd(fd), name);
+		r = walk_enter(&w, take_fd(fd), &st, name);
 		if (r < 0)
 			break;
 		memmove(rest, next + 1, strlen(next + 1) + 1);

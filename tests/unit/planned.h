@@ -26,8 +26,8 @@ static inline void planned_make(struct tmp *t, const char *text, struct planned 
 	memset(p, 0, sizeof(*p));
 	assert_int_equal(node_survey(&t->root, &p->node, &p->err), 0);
 	tmp_write(t, "sku.yaml", yaml);
-	if (profile_load(&t->root, tmp_path(t, "sku.yaml"), false, NULL, &p->profile, &t->diags,
-			 &p->err) < 0) {
+	if (profile_load_named(&t->root, tmp_path(t, "sku.yaml"), NULL, &p->profile, &t->diags,
+			       &p->err) < 0) {
 		tmp_print(&t->diags);
 		fail_msg("%s", text);
 	}

@@ -55,8 +55,8 @@ static inline void on_machine(struct tmp *t, const char *others, const char *che
 	*ret = (struct on_machine){0};
 	assert_int_equal(node_survey(&t->root, &ret->node, &err), 0);
 	tmp_write(t, "sku.yaml", yaml);
-	if (profile_load(&t->root, tmp_path(t, "sku.yaml"), false, NULL, &ret->profile, &t->diags,
-			 &err) < 0) {
+	if (profile_load_named(&t->root, tmp_path(t, "sku.yaml"), NULL, &ret->profile, &t->diags,
+			       &err) < 0) {
 		tmp_print(&t->diags);
 		fail_msg("%s", yaml);
 	}

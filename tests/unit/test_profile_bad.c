@@ -31,7 +31,7 @@ static char *messages(const struct tmp *t, const char *path, int *ret)
 	struct str out = {0};
 	struct err err = {0};
 
-	*ret = profile_load(&t->root, path, false, NULL, &p, &diags, &err);
+	*ret = profile_load_named(&t->root, path, NULL, &p, &diags, &err);
 	assert_true((*ret < 0) == (diags.errors > 0));
 	for (size_t i = 0; i < diags.list.n; i++) {
 		struct diag d = diags.list.v[i];

@@ -18,7 +18,7 @@
 static struct profile *load(struct tmp *t, const char *file, const struct node *node)
 {
 	struct profile *p = NULL;
-	int r = profile_load(&t->root, tmp_path(t, file), false, node, &p, &t->diags, &t->err);
+	int r = profile_load_named(&t->root, tmp_path(t, file), node, &p, &t->diags, &t->err);
 
 	if (r < 0)
 		tmp_print(&t->diags);
@@ -30,7 +30,7 @@ static struct profile *load(struct tmp *t, const char *file, const struct node *
 static void fails(struct tmp *t, const char *file, const struct node *node, const char *says)
 {
 	struct profile *p = NULL;
-	int r = profile_load(&t->root, tmp_path(t, file), false, node, &p, &t->diags, &t->err);
+	int r = profile_load_named(&t->root, tmp_path(t, file), node, &p, &t->diags, &t->err);
 
 	assert_int_equal(r, -EINVAL);
 	assert_null(p);
@@ -476,27 +476,49 @@ static void the_machine_has_a_word(void **state)
 		"warning: hugepages: the pages need 12288M, but this machine has 8192M of memory");
 }
 
+static void load_untrusted(struct tmp *t, const char *file, const char *why)
+{
+	cleanup_free char *text = xasprintf("%s: not trusted: %s", file, why);
+	struct profile *p = NULL;
+
+	assert_int_equal(profile_load_named(&t->root, "p", NULL, &p, &t->diags, &t->err), -EINVAL);
+	assert_null(p);
+	assert_says(&t->diags, text);
+	diags_free(&t->diags);
+}
+
+/* As in a boot: the profile, a base, a drop-in; each by its own mode and by a directory's. */
 static void untrusted_files(void **state)
 {
+	static const char *const files[] = {"/etc/railhead/profiles/p.yaml",
+					    "/etc/railhead/profiles/p.d/1.yaml",
+					    "/usr/lib/railhead/profiles/base.yaml"};
 	struct tmp *t = *state;
 	struct profile *p = NULL;
-	const char *path;
 
-	tmp_write(t, "p.yaml", BASE("p"));
-	path = tmp_path(t, "p.yaml");
-	assert_int_equal(chmod(path, 0664), 0);
-	assert_int_equal(profile_load(&t->root, path, true, NULL, &p, &t->diags, &t->err), -EINVAL);
-	assert_says(&t->diags, "not trusted");
-	diags_free(&t->diags);
-	chmod(path, 0644);
-	if (geteuid() == 0) {
-		assert_int_equal(profile_load(&t->root, path, true, NULL, &p, &t->diags, &t->err),
-				 0);
-		profile_free(p);
-		assert_int_equal(chown(path, 1000, 0), 0);
+	t->root.as_booted = true;
+	tmp_write(t, files[0], BASE("p") "extends: base\n");
+	tmp_write(t, files[1], "schema: 1\n");
+	tmp_write(t, files[2], "schema: 1\nname: base\nabstract: true\n");
+	for (size_t i = 0; i < array_len(files); i++) {
+		cleanup_free char *mode = xasprintf("%s is writable by users other than root: run "
+						    "chmod go-w %s",
+						    files[i], files[i]);
+		cleanup_free char *owner = xasprintf("%s belongs to user 1000, not to root: run "
+						     "chown root %s",
+						     files[i], files[i]);
+
+		assert_int_equal(chmod(tmp_path(t, files[i]), 0664), 0);
+		load_untrusted(t, files[i], mode);
+		assert_int_equal(chmod(tmp_path(t, files[i]), 0644), 0);
+		if (geteuid() != 0)
+			continue;
+		assert_int_equal(chown(tmp_path(t, files[i]), 1000, 0), 0);
+		load_untrusted(t, files[i], owner);
+		assert_int_equal(chown(tmp_path(t, files[i]), 0, 0), 0);
 	}
-	assert_int_equal(profile_load(&t->root, path, true, NULL, &p, &t->diags, &t->err), -EINVAL);
-	assert_says(&t->diags, "chown root");
+	assert_int_equal(profile_load_named(&t->root, "p", NULL, &p, &t->diags, &t->err), 0);
+	profile_free(p);
 }
 
 static void no_file(void **state)
@@ -505,7 +527,7 @@ static void no_file(void **state)
 	struct profile *p = NULL;
 
 	assert_int_equal(
-		profile_load(&t->root, tmp_path(t, "p.yaml"), false, NULL, &p, &t->diags, &t->err),
+		profile_load_named(&t->root, tmp_path(t, "p.yaml"), NULL, &p, &t->diags, &t->err),
 		-ENOENT);
 	assert_int_equal(t->diags.list.n, 0);
 	assert_non_null(strstr(t->err.text, "No such file"));

@@ -160,7 +160,7 @@ static void each_case(void **state)
 		struct profile *p = NULL;
 
 		tmp_write(t, "a.yaml", text);
-		profile_load(&t->root, tmp_path(t, "a.yaml"), false, &node, &p, &t->diags, &t->err);
+		profile_load_named(&t->root, tmp_path(t, "a.yaml"), &node, &p, &t->diags, &t->err);
 		if (!cases[i].says && t->diags.list.n)
 			tmp_print(&t->diags);
 		if (cases[i].says)

@@ -22,7 +22,7 @@
 static struct profile *load(struct tmp *t, const char *path)
 {
 	struct profile *p = NULL;
-	int r = profile_load(&t->root, path, false, NULL, &p, &t->diags, &t->err);
+	int r = profile_load_named(&t->root, path, NULL, &p, &t->diags, &t->err);
 
 	for (size_t i = 0; i < t->diags.list.n; i++)
 		print_message("%s\n", t->diags.list.v[i].text);
@@ -123,8 +123,8 @@ static void scalars_round_trip(void **state)
 		struct profile *p = NULL;
 
 		tmp_write(t, "a.yaml", doc);
-		if (profile_load(&t->root, tmp_path(t, "a.yaml"), false, NULL, &p, &t->diags,
-				 &t->err) == 0) {
+		if (profile_load_named(&t->root, tmp_path(t, "a.yaml"), NULL, &p, &t->diags,
+				       &t->err) == 0) {
 			char *text = round_trip(t, p), *at = strstr(text, "vm.x: ");
 
 			assert_non_null(at);

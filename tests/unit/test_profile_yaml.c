@@ -246,7 +246,7 @@ static void ten_megabytes_as_file(void **state)
 	tmp_write(t, "x.yaml", text);
 	free(text);
 	assert_int_equal(
-		profile_load(&t->root, tmp_path(t, "x.yaml"), false, NULL, &p, &t->diags, &t->err),
+		profile_load_named(&t->root, tmp_path(t, "x.yaml"), NULL, &p, &t->diags, &t->err),
 		-EINVAL);
 	assert_null(p);
 	assert_says(&t->diags, "larger than 1 MiB");
