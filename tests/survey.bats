@@ -111,3 +111,26 @@ fake_bridge() {
   run -0 strace -f -o "$BATS_TEST_TMPDIR/log" -e trace=open,openat,openat2,creat "$railhead" survey --root "$root"
   [ -z "$(writes_of "$BATS_TEST_TMPDIR/log")" ]
 }
+
+@test "a newline in a value of the machine begins no line of output" {
+  local command forged=$'\nverdict: ready (work is admitted)'
+  printf 'schema: 1\nname: a\nmatch: {dmi: {sys_vendor: "*"}}\nsysctl: {vm.swappiness: 10}\n' | profile "$root" a
+  cp -a "$root" "$root.other"
+  printf '60%s\n' "$forged" >"$root/proc/sys/vm/swappiness"
+  for file in sys_vendor product_name bios_vendor bios_version bios_date; do
+    printf 'X%s\n' "$forged" >"$root/sys/class/dmi/id/$file"
+  done
+  for file in "$root"/sys/bus/pci/devices/*/current_link_speed; do
+    printf 'X%s\n' "$forged" >"$file"
+  done
+  for command in gate status "status --all" verify plan "match --explain" survey "survey --all" "diff node $root.other/" \
+    "why vm.swappiness" "why sysctl/vm.swappiness" "history" "status --html $BATS_TEST_TMPDIR/page"; do
+    # shellcheck disable=SC2086 # words
+    run "$railhead" $command --root "$root"
+    [[ $output != *$'\nverdict: ready'* && $output != "verdict: ready"* ]] || { echo "forged by $command"; return 1; }
+  done
+  "$railhead" survey --html "$BATS_TEST_TMPDIR/page" --root "$root"
+  grep -q '<title>X?verdict: ready.*</title>' "$BATS_TEST_TMPDIR/page"
+  run -7 "$railhead" status --root "$root"
+  [[ $output == *"found '60?verdict: ready (work is admitted)', expected '10'"* ]]
+}

@@ -127,10 +127,15 @@ char *str_printable(const char *s, size_t most)
 {
 	char *copy = xstrndup(s, most);
 
-	for (char *p = copy; *p; p++)
-		if (iscntrl((unsigned char)*p))
-			*p = '?';
+	str_make_line(copy);
 	return copy;
+}
+
+void str_make_line(char *s)
+{
+	for (; *s; s++)
+		if (iscntrl((unsigned char)*s))
+			*s = '?';
 }
 
 size_t str_distance(const char *a, const char *b)

@@ -38,6 +38,11 @@ bool str_starts(const char *s, const char *prefix);
 uint32_t str_hash(const char *s);
 /* The first `most` characters, with '?' for control characters. Caller frees. */
 char *str_printable(const char *s, size_t most);
+/*
+ * The same in place. For each value from outside that is shown as, or within, one line: a newline
+ * in it would forge a line, and other controls act on the terminal.
+ */
+void str_make_line(char *s);
 /* The index of s in list, or -1. */
 int str_index(const char *s, const char *const *list, size_t n);
 /* The distance between two words (Damerau-Levenshtein, optimal string alignment). */

@@ -71,6 +71,7 @@ static int survey(struct side *s)
 	s->title = xasprintf("%s %s: %s %s, kernel %s", s->kind->name, s->arg,
 			     node_dmi(&s->node, "sys_vendor"), node_dmi(&s->node, "product_name"),
 			     *s->node.kernel ? s->node.kernel : "unknown");
+	str_make_line(s->title);
 	return EXIT_OK;
 }
 

@@ -34,7 +34,7 @@ void reasons_add_as(struct reasons *r, const struct reason *like)
 	struct reason one = *like;
 	size_t at = r->list.n;
 
-	one.text = xstrdup(like->text);
+	one.text = str_printable(like->text, SIZE_MAX); /* a value of a device may be in it */
 	vec_push(&r->list, one);
 	for (; at > 0 && r->list.v[at - 1].on_fail > one.on_fail; at--)
 		r->list.v[at] = r->list.v[at - 1];

@@ -25,6 +25,13 @@ static char *brief(const char *value)
 			 cut ? "..." : "");
 }
 
+static void render_remark(FILE *out, const char *text)
+{
+	cleanup_free char *line = str_printable(text, SIZE_MAX);
+
+	fprintf(out, "  %-11s   %s\n", "", line);
+}
+
 static void render_one(FILE *out, const struct change *c)
 {
 	cleanup_free char *desired = brief(c->desired);
@@ -38,17 +45,21 @@ static void render_one(FILE *out, const struct change *c)
 	else
 		fprintf(out, "%s -> %s\n", observed, desired);
 	if (c->reason && c->state != CHANGE_SAME)
-		fprintf(out, "  %-11s   %s\n", "", c->reason);
+		render_remark(out, c->reason);
 	if (c->note)
-		fprintf(out, "  %-11s   %s\n", "", c->note);
+		render_remark(out, c->note);
 }
 
 char *render_premise(const struct change *c)
 {
+	char *line;
+
 	if (!change_broken_premise(c))
 		return NULL;
-	return xasprintf("not as expected: %s: found '%s', expected '%s'; %s", c->id, c->observed,
+	line = xasprintf("not as expected: %s: found '%s', expected '%s'; %s", c->id, c->observed,
 			 c->desired, c->reason);
+	str_make_line(line);
+	return line;
 }
 
 void render_changes(FILE *out, const struct plan *plan, unsigned int stages)

@@ -14,20 +14,6 @@ struct asking {
 	size_t asked, held;
 };
 
-/*
- * Firmware may put any bytes into its strings. Replaces control characters, because a condition is
- * one line and must not control the terminal.
- */
-static char *one_line(const char *text)
-{
-	char *copy = xstrdup(text ? text : "");
-
-	for (char *s = copy; *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			*s = '?';
-	return copy;
-}
-
 static void answer(struct asking *a, const char *key, const char *wanted, const char *found,
 		   bool holds)
 {
@@ -38,8 +24,8 @@ static void answer(struct asking *a, const char *key, const char *wanted, const 
 	if (!a->ret)
 		return;
 	c.key = xstrdup(key);
-	c.wanted = one_line(wanted);
-	c.found = one_line(found);
+	c.wanted = str_printable(or_empty(wanted), SIZE_MAX);
+	c.found = str_printable(or_empty(found), SIZE_MAX);
 	vec_push(&a->ret->list, c);
 }
 

@@ -13,6 +13,7 @@
 
 void facts_add(struct facts *ret, const char *key, char *value, char *place, bool thing)
 {
+	str_make_line(value);
 	vec_push(&ret->list, ((struct known){xstrdup(key), value, place, thing, 0, 0}));
 }
 

@@ -13,10 +13,13 @@
 static char *product_of(const struct node *node)
 {
 	const char *vendor = node_dmi(node, "sys_vendor"), *name = node_dmi(node, "product_name");
+	char *line;
 
 	if (!*vendor && !*name)
 		return xstrdup("Unknown machine");
-	return xasprintf("%s%s%s", vendor, *vendor && *name ? " " : "", name);
+	line = xasprintf("%s%s%s", vendor, *vendor && *name ? " " : "", name);
+	str_make_line(line);
+	return line;
 }
 
 static const char *verdict_word(const struct record *r)

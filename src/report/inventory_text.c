@@ -16,13 +16,41 @@ struct view {
 	struct pci_names *names;
 	bool all;
 	size_t left_out;
+	struct str line; /* the beginning of the next line */
 };
 
-static void print_size(FILE *out, uint64_t bytes)
+static void __attribute__((format(printf, 2, 3))) add(struct view *v, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&v->line, fmt, ap);
+	va_end(ap);
+}
+
+static void add_size(struct view *v, uint64_t bytes)
 {
 	cleanup_free char *text = size_text(bytes);
 
-	fputs(text, out);
+	add(v, "%s", text);
+}
+
+/* Names and values may hold a newline, which must not begin another line. */
+static void end_line(struct view *v)
+{
+	str_make_line(v->line.s);
+	fprintf(v->out, "%s\n", v->line.s);
+	str_free(&v->line);
+}
+
+static void __attribute__((format(printf, 2, 3))) say(struct view *v, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&v->line, fmt, ap);
+	va_end(ap);
+	end_line(v);
 }
 
 static const char *or_unknown(const char *s)
@@ -30,7 +58,7 @@ static const char *or_unknown(const char *s)
 	return s && *s ? s : "unknown";
 }
 
-static void print_machine(const struct view *v)
+static void print_machine(struct view *v)
 {
 	const struct node *node = v->node;
 	const struct thing *m = &v->inv->machine;
@@ -38,85 +66,82 @@ static void print_machine(const struct view *v)
 	const char *bios = thing_get(m, "bios_version"), *date = thing_get(m, "bios_date");
 	const char *type = v->inv->groups.n ? thing_get(&v->inv->groups.v[0], "type") : NULL;
 
-	fprintf(v->out, "machine   %s %s\n", or_unknown(node_dmi(node, "sys_vendor")),
-		or_unknown(node_dmi(node, "product_name")));
+	say(v, "machine   %s %s", or_unknown(node_dmi(node, "sys_vendor")),
+	    or_unknown(node_dmi(node, "product_name")));
 	if (bios || date)
-		fprintf(v->out, "firmware  %s%s%s %s\n", node_dmi(node, "bios_vendor"),
-			*node_dmi(node, "bios_vendor") ? " " : "", bios ? bios : "",
-			date ? date : "");
-	fprintf(v->out, "kernel    %s %s\n", or_unknown(node->kernel), node_arch(node));
-	fprintf(v->out, "arguments %s\n", *node->cmdline ? node->cmdline : "unknown");
-	fprintf(v->out, "CPU       %s, %u socket%s, %zu CPUs (%s)\n",
-		thing_get(m, "cpu_model") ? thing_get(m, "cpu_model")
-					  : cpu_vendor_name(node_cpu_vendor(node)),
-		node_sockets(node), node_sockets(node) == 1 ? "" : "s", cpus_count(&node->cpus),
-		cpus);
-	fprintf(v->out, "memory    ");
-	print_size(v->out, node_memory(node)->bytes);
+		say(v, "firmware  %s%s%s %s", node_dmi(node, "bios_vendor"),
+		    *node_dmi(node, "bios_vendor") ? " " : "", bios ? bios : "", date ? date : "");
+	say(v, "kernel    %s %s", or_unknown(node->kernel), node_arch(node));
+	say(v, "arguments %s", *node->cmdline ? node->cmdline : "unknown");
+	say(v, "CPU       %s, %u socket%s, %zu CPUs (%s)",
+	    thing_get(m, "cpu_model") ? thing_get(m, "cpu_model")
+				      : cpu_vendor_name(node_cpu_vendor(node)),
+	    node_sockets(node), node_sockets(node) == 1 ? "" : "s", cpus_count(&node->cpus), cpus);
+	add(v, "memory    ");
+	add_size(v, node_memory(node)->bytes);
+	end_line(v);
 	if (v->inv->groups.n)
-		fprintf(v->out, "\nIOMMU     %zu groups%s%s", v->inv->groups.n, type ? ", " : "",
-			type ? type : "");
-	fprintf(v->out, "\n");
+		say(v, "IOMMU     %zu groups%s%s", v->inv->groups.n, type ? ", " : "",
+		    type ? type : "");
 }
 
 /* --- what a function has ------------------------------------------------------------------- */
 
-static void print_netdev(const struct view *v, const char *name)
+static void print_netdev(struct view *v, const char *name)
 {
 	const struct thing *t = thing_find(&v->inv->net, name);
 	const char *speed = thing_get(t, "speed"), *mtu = thing_get(t, "mtu");
 
-	fprintf(v->out, "      netdev %s %s", name, or_unknown(thing_get(t, "operstate")));
+	add(v, "      netdev %s %s", name, or_unknown(thing_get(t, "operstate")));
 	if (speed && *speed != '-')
-		fprintf(v->out, ", %s Mb/s", speed);
+		add(v, ", %s Mb/s", speed);
 	if (mtu)
-		fprintf(v->out, ", mtu %s", mtu);
-	fprintf(v->out, "\n");
+		add(v, ", mtu %s", mtu);
+	end_line(v);
 }
 
-static void print_fact(const struct view *v, const struct thing *t, const char *key,
-		       const char *label)
+static void print_fact(struct view *v, const struct thing *t, const char *key, const char *label)
 {
 	const char *text = thing_get(t, key);
 
 	if (text)
-		fprintf(v->out, ", %s%s", label, text);
+		add(v, ", %s%s", label, text);
 }
 
-static void print_rdma(const struct view *v, const char *name)
+static void print_rdma(struct view *v, const char *name)
 {
 	const struct thing *t = thing_find(&v->inv->rdma, name);
 
-	fprintf(v->out, "      rdma %s", name);
+	add(v, "      rdma %s", name);
 	print_fact(v, t, "hca_type", "");
 	print_fact(v, t, "fw_ver", "firmware ");
 	print_fact(v, t, "board_id", "board ");
-	fprintf(v->out, "\n");
+	end_line(v);
 	for (size_t i = 0; t && i < t->parts.n; i++) {
 		const struct thing *port = &t->parts.v[i];
 
-		fprintf(v->out, "        port %s", port->name);
+		add(v, "        port %s", port->name);
 		print_fact(v, port, "link_layer", "");
 		print_fact(v, port, "state", "");
 		print_fact(v, port, "rate", "");
-		fprintf(v->out, "\n");
+		end_line(v);
 	}
 }
 
 /* "8 of 16 VFs: 0000:3b:00.1 to 0000:3b:01.0, igbvf" */
-static void print_vfs(const struct view *v, const struct pci_fn *pf)
+static void print_vfs(struct view *v, const struct pci_fn *pf)
 {
 	struct vfs_of vfs = vfs_of(v->node, pf);
 
 	if (!pf->totalvfs && !vfs.n)
 		return;
-	fprintf(v->out, "      %zu of %u VFs", vfs.n, pf->totalvfs);
+	add(v, "      %zu of %u VFs", vfs.n, pf->totalvfs);
 	if (vfs.n)
-		fprintf(v->out, ": %s to %s, %s", vfs.first->addr, vfs.last->addr, vfs.driver);
-	fprintf(v->out, "\n");
+		add(v, ": %s to %s, %s", vfs.first->addr, vfs.last->addr, vfs.driver);
+	end_line(v);
 }
 
-static void print_link(const struct view *v, const struct thing *t)
+static void print_link(struct view *v, const struct thing *t)
 {
 	const char *speed = thing_get(t, "link_speed"), *width = thing_get(t, "link_width");
 	const char *max_speed = thing_get(t, "max_link_speed");
@@ -124,27 +149,27 @@ static void print_link(const struct view *v, const struct thing *t)
 	const char *group = thing_get(t, "iommu_group");
 
 	if (speed && width && !streq(width, "0")) {
-		fprintf(v->out, "      link x%s %s", width, speed);
+		add(v, "      link x%s %s", width, speed);
 		if (max_speed && max_width &&
 		    (!streq(max_speed, speed) || !streq(max_width, width)))
-			fprintf(v->out, " of x%s %s", max_width, max_speed);
-		fprintf(v->out, "\n");
+			add(v, " of x%s %s", max_width, max_speed);
+		end_line(v);
 	}
 	if (group)
-		fprintf(v->out, "      IOMMU group %s\n", group);
+		say(v, "      IOMMU group %s", group);
 }
 
-static void print_function(const struct view *v, const struct pci_fn *fn, const struct thing *t)
+static void print_function(struct view *v, const struct pci_fn *fn, const struct thing *t)
 {
 	const struct thing *module = fn->driver ? thing_find(&v->inv->modules, fn->driver) : NULL;
 	struct function_names names = function_names(v->names, v->inv, fn);
 
-	fprintf(v->out, "  %s [%04x:%04x] %s%s%s", fn->addr, fn->vendor, fn->device, names.class,
-		*names.product ? ": " : "", names.product);
-	fprintf(v->out, ", %s%s%s\n", fn->driver ? fn->driver : "no driver", module ? " " : "",
-		module ? thing_get(module, "version") : "");
+	add(v, "  %s [%04x:%04x] %s%s%s", fn->addr, fn->vendor, fn->device, names.class,
+	    *names.product ? ": " : "", names.product);
+	say(v, ", %s%s%s", fn->driver ? fn->driver : "no driver", module ? " " : "",
+	    module ? thing_get(module, "version") : "");
 	if (fn->part_number)
-		fprintf(v->out, "      part %s\n", fn->part_number);
+		say(v, "      part %s", fn->part_number);
 	if (inventory_shows(fn))
 		print_link(v, t);
 	for (size_t i = 0; i < fn->net.n; i++)
@@ -183,19 +208,19 @@ static void print_numa(struct view *v, const struct thing *t)
 	const char *distances = thing_get(t, "distances");
 	unsigned long long bytes = memory ? strtoull(memory, NULL, 10) : 0;
 
-	fprintf(v->out, "\nNUMA node %s: %s%s, ", t->name, cpus ? "CPUs " : "no CPUs",
-		cpus ? cpus : "");
+	fputc('\n', v->out);
+	add(v, "NUMA node %s: %s%s, ", t->name, cpus ? "CPUs " : "no CPUs", cpus ? cpus : "");
 	if (bytes)
-		print_size(v->out, bytes);
+		add_size(v, bytes);
 	else
-		fprintf(v->out, memory ? "no memory" : "memory unknown");
-	fprintf(v->out, "%s%s\n", distances ? ", distances " : "", distances ? distances : "");
+		add(v, memory ? "no memory" : "memory unknown");
+	say(v, "%s%s", distances ? ", distances " : "", distances ? distances : "");
 	print_functions(v, (int)strtol(t->name, NULL, 10), NULL);
 }
 
 /* --- NICs and GPUs ------------------------------------------------------------------------- */
 
-static void print_pairs(const struct view *v)
+static void print_pairs(struct view *v)
 {
 	static const char *const heading[] = {"NIC",	  "GPU",     "nearness", "NUMA node",
 					      "redirect", "NIC ATS", NULL};
@@ -219,7 +244,7 @@ static void print_pairs(const struct view *v)
 
 void inventory_render(FILE *out, const struct node *node, const struct inventory *inv, bool all)
 {
-	struct view v = {out, node, inv, pci_names_open(), all, 0};
+	struct view v = {out, node, inv, pci_names_open(), all, 0, {0}};
 	size_t empty = 0;
 
 	print_machine(&v);

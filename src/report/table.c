@@ -2,6 +2,7 @@
 #include "report/table.h"
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "report/text.h"
 
 enum { COLUMNS_MAX = 8 };
@@ -15,21 +16,13 @@ static size_t columns(const struct table *t)
 	return n;
 }
 
-/* Replaces tabs and line breaks, which would split a cell; screen.h replaces other controls. */
-static void tame(char *s)
-{
-	for (; *s; s++)
-		if (*s == '\t' || *s == '\n')
-			*s = '?';
-}
-
 void table_row(struct table *t, const char *const *cells)
 {
 	struct strv row = {0};
 
 	for (size_t i = 0; i < columns(t); i++) {
 		strv_add(&row, cells[i] ? cells[i] : "");
-		tame(row.v[i]);
+		str_make_line(row.v[i]);
 	}
 	vec_push(&t->rows, row);
 }

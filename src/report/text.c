@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 
 char *text_place(const char *origin)
 {
@@ -76,6 +77,7 @@ void text_labelled(FILE *out, const char *label, size_t width, const char *text,
 {
 	cleanup_free char *line = xasprintf("%-*s%s", (int)width, label, text);
 
+	str_make_line(line);
 	if (columns)
 		text_wrap(out, line, columns, width);
 	else
