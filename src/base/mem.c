@@ -5,15 +5,19 @@
 #include <stdint.h>
 #include <string.h>
 
+void mem_exhausted(void)
+{
+	static const char msg[] = "railhead: out of memory\n";
+	ssize_t n = write(STDERR_FILENO, msg, sizeof(msg) - 1);
+
+	(void)n;
+	_exit(EXIT_FAILURE);
+}
+
 static void *check(void *p)
 {
-	if (!p) {
-		static const char msg[] = "railhead: out of memory\n";
-
-		if (write(STDERR_FILENO, msg, sizeof(msg) - 1) < 0)
-			abort();
-		abort();
-	}
+	if (!p)
+		mem_exhausted();
 	return p;
 }
 

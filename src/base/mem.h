@@ -2,10 +2,10 @@
 /*
  * Memory and cleanup attributes.
  *
- * The x* allocators never return NULL: out of memory they abort(). railhead holds a few hundred
- * kilobytes, and Linux overcommits. A node without that memory is lost in any case: the unit fails
- * and the node is blocked. The size of input is checked before its allocation (see profile/yaml.h),
- * so no file can cause an abort.
+ * The x* allocators never return NULL: out of memory the program says so and exits with 1. railhead
+ * holds a few hundred kilobytes, and Linux overcommits. A node without that memory is lost in any
+ * case: the unit fails and the node is blocked. The size of input is checked before its allocation
+ * (see profile/yaml.h), so no file can cause this.
  */
 #pragma once
 
@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* For libraries that return an error of memory instead: says so, and exits with 1. */
+void mem_exhausted(void) __attribute__((noreturn));
 void *xcalloc(size_t n, size_t size) __attribute__((malloc));
 void *xrealloc(void *p, size_t n, size_t size);
 char *xstrdup(const char *s) __attribute__((malloc));

@@ -113,8 +113,10 @@ static bool line_has_tab_indent(const struct build *b, size_t offset)
 static void syntax_error(struct build *b)
 {
 	const yaml_parser_t *p = &b->parser;
-	const char *problem = p->problem ? p->problem : "out of memory";
+	const char *problem = or_empty(p->problem);
 
+	if (p->error == YAML_MEMORY_ERROR)
+		mem_exhausted(); /* nothing is wrong with the text */
 	if (p->error == YAML_READER_ERROR)
 		diag_error(b->diags, place_at(b, p->problem_offset), "", "not YAML: %s", problem);
 	else if (line_has_tab_indent(b, p->problem_mark.index))
@@ -467,7 +469,7 @@ static struct ynode *build_tree(struct build *b)
 	if (!size_is_sane(b) || !bytes_are_text(b))
 		return NULL;
 	if (!yaml_parser_initialize(&b->parser))
-		abort(); /* out of memory: abort, as the x* allocators do */
+		mem_exhausted();
 	yaml_parser_set_encoding(&b->parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&b->parser, (const unsigned char *)b->text, b->len);
 	doc = parse_document(b);

@@ -7,9 +7,25 @@
 
 #include <cmocka.h>
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <sys/wait.h>
+#include <yaml.h>
 
 #include "profile_tmp.h"
+
+static bool memory_is_out;
+
+/* Stands before libyaml's own. */
+int yaml_parser_parse(yaml_parser_t *parser, yaml_event_t *event)
+{
+	int (*libyaml)(yaml_parser_t *, yaml_event_t *) = dlsym(RTLD_NEXT, "yaml_parser_parse");
+
+	if (!memory_is_out)
+		return libyaml(parser, event);
+	parser->error = YAML_MEMORY_ERROR;
+	return 0;
+}
 
 static struct ynode *parse(struct tmp *t, const char *text)
 {
@@ -301,6 +317,31 @@ static void mutilated(void **state)
 	}
 }
 
+/* It is no error of the text, which an author would look for in vain. */
+static void without_memory(void **state)
+{
+	struct tmp *t = *state;
+	char said[64] = "";
+	int ends[2], status;
+	pid_t child;
+
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (child == 0) {
+		dup2(ends[1], STDERR_FILENO);
+		memory_is_out = true;
+		parse(t, "schema: 1\n");
+		_exit(0);
+	}
+	close(ends[1]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), EXIT_FAILURE);
+	assert_true(read(ends[0], said, sizeof(said) - 1) > 0);
+	close(ends[0]);
+	assert_string_equal(said, "railhead: out of memory\n");
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, tmp_setup, tmp_teardown)
 
 int main(void)
@@ -329,6 +370,7 @@ int main(void)
 		TEST(odd_characters),
 		TEST(messages_are_one_line),
 		TEST(mutilated),
+		TEST(without_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
