@@ -260,3 +260,15 @@ E
     [[ $stderr =~ /$place:\ the\ settings\ up\ to\ this\ line,.*\ take\ more\ than\ 8\ MiB\;\ import\ fewer\ files ]]
   done
 }
+
+# Whoever sends a tuned.conf names the file; the importer may show the result to others.
+@test "of a file of variables the names are shown, and no text" {
+  local secret=$BATS_TEST_TMPDIR/secret.conf
+  printf 'root:$6$SECRET:0:0\nPASSWORD=SECRET\n  SECRET\nswap=10\nfarther=${f:exec:SECRET}\n' >"$secret"
+  cd "$BATS_TEST_TMPDIR"
+  mkdir -p tuned/a
+  printf '[variables]\ninclude=%s\n[sysctl]\nvm.swappiness=${swap}\n' "$secret" >tuned/a/tuned.conf
+  run -0 "$railhead" import tuned/a/tuned.conf
+  [[ $output == *"vm.swappiness: 10"* && $output == *PASSWORD* && $output == *"no NAME=VALUE"* ]]
+  [[ $output != *SECRET* ]]
+}

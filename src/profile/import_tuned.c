@@ -586,7 +586,9 @@ static void include_variables(struct tuned *t, const struct origin *from, const 
 	parse(&other, text, "variables");
 	for (size_t i = 0; i < other.options.n && !t->im->excess; i++) {
 		const struct option *o = &other.options.v[i];
-		const struct origin there = {at, o->line, o->said};
+		/* Any file of the machine could be named, so only names are shown. */
+		const struct origin there = {at, o->line,
+					     strchr(o->said, '=') ? o->key : "no NAME=VALUE"};
 
 		variable_line(t, &there, o);
 	}
