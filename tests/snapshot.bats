@@ -258,3 +258,21 @@ sys.stdout.buffer.write(d.tobuf() * 300001 + bytes(1024))' >"$tar"
     return 1
   }
 }
+
+@test "an archive of paths deeper than any of sysfs is refused, and nothing of it stays" {
+  local path deep long
+  deep=$(printf 'a/%.0s' {1..2040})f
+  long=$(printf '%0250d/' {1..16})f
+  mkdir "$BATS_TEST_TMPDIR/scratch"
+  for path in "$deep" "$long" "$(printf 'a/%.0s' {1..64})f"; do
+    python3 - "$BATS_TEST_TMPDIR/deep.tar" "$path" <<'P'
+import sys, tarfile
+with tarfile.open(sys.argv[1], "w", format=tarfile.PAX_FORMAT) as tar:
+    tar.addfile(tarfile.TarInfo("proc/cmdline"))
+    tar.addfile(tarfile.TarInfo(sys.argv[2]))
+P
+    TMPDIR=$BATS_TEST_TMPDIR/scratch run ! "$railhead" survey --root "$BATS_TEST_TMPDIR/deep.tar"
+    [[ $output == *"its path is too long"* ]]
+    [ -z "$(ls -A "$BATS_TEST_TMPDIR/scratch")" ]
+  done
+}

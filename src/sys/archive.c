@@ -118,6 +118,9 @@ struct unpack {
 	unsigned int entries;
 };
 
+/* Far above any path of sysfs. A longer path would outlast the removal of the scratch directory. */
+enum { DEPTH_MAX = 64, ENTRY_MAX = 2048 };
+
 static int refuse(struct err *err, const char *name, const char *why)
 {
 	return err_set(err, -EINVAL, "entry %.200s: %s", name, why);
@@ -126,7 +129,7 @@ static int refuse(struct err *err, const char *name, const char *why)
 /* Copies the path without "./", "//" and a trailing slash; "" is the top directory. */
 static int clean_path(const char *name, char ret[PATH_MAX], struct err *err)
 {
-	size_t len = 0;
+	size_t len = 0, depth = 0;
 
 	if (*name == '/')
 		return refuse(err, name, "an absolute path");
@@ -136,7 +139,7 @@ static int clean_path(const char *name, char ret[PATH_MAX], struct err *err)
 		if (n == 2 && strncmp(name, "..", 2) == 0)
 			return refuse(err, name, "'..' in its path");
 		if (n && !(n == 1 && *name == '.')) {
-			if (n > NAME_MAX || len + n + 2 > PATH_MAX)
+			if (++depth > DEPTH_MAX || n > NAME_MAX || len + n + 2 > ENTRY_MAX)
 				return refuse(err, name, "its path is too long");
 			len += (size_t)sprintf(ret + len, "%s%.*s", len ? "/" : "", (int)n, name);
 		}
