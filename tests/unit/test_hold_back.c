@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 
 #include "engine/hold_back.h"
 #include "engine/run.h"
@@ -20,6 +22,16 @@
 #define BAD HEAD "sysctl: {vm.swappiness: 10}\n"
 #define SWAPPINESS "proc/sys/vm/swappiness"
 #define MARK "var/lib/railhead/early-mark"
+
+/* The file system of all directories; the tests' own may be in memory. */
+static struct statfs file_system = {.f_type = EXT4_SUPER_MAGIC};
+
+int fstatfs(int fd, struct statfs *ret)
+{
+	(void)fd;
+	*ret = file_system;
+	return 0;
+}
 
 static int setup(void **state)
 {
@@ -193,6 +205,9 @@ static void test_no_protection(void **state)
 	struct tmp *t = *state;
 
 	begin_boot(t, 1);
+	file_system.f_type = TMPFS_MAGIC;
+	begin_fails(t, -EROFS, "/var/lib/railhead: in memory");
+	file_system.f_type = EXT4_SUPER_MAGIC;
 	tmp_write(t, "etc/fstab", "# /dev/x /var\nsrv:/home /home nfs\n/dev/sda1 / ext4\n");
 	begin_fails(t, 0, NULL);
 	tmp_write(t, "etc/fstab", "/dev/sda1 / ext4\nsrv:/v\t/var/lib nfs _netdev\n");

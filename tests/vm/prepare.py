@@ -237,6 +237,7 @@ LAYOUTS = {
     "bootdir": ("layouts.img", False),
     "trials": ("layouts.img", False),
     "trials-more": ("layouts.img", False),
+    "bricked": ("layouts.img", False),
     "efi": ("layouts.img", True),
     "hangs": ("layouts.img", True),
     "stalls": ("layouts.img", False),
