@@ -37,6 +37,11 @@ Y
 
 good='echo '\''{"result": "measured", "value": 1}'\'
 
+# What the tests show to programs, for which /tmp is empty. Only root writes there.
+shown() {
+  mktemp -d /run/railhead-gate.XXXXXX
+}
+
 status_is() { # WANTED COMMAND...
   local wanted=$1 status=0
   shift
@@ -69,10 +74,11 @@ no_process() { # PATTERN
 @test "20 checks of which one hangs for the whole budget: the verdict comes with it" {
   {
     for i in {1..9}; do echo "good$i||$good"; done
-    echo "hangs|timeout: 240s, |truncate -s +240000 $clock; exec sleep $mark.2"
+    echo "hangs|timeout: 240s, |exec sleep $mark.2"
     for i in {1..10}; do echo "late$i||$good"; done
   } | site 240s
-  share_clock
+  clock=$(mktemp /run/clock.XXXXXX) # not in /tmp, which is another one where the program ends
+  pass_when 240000 pgrep -f "^sleep $mark.2" >/dev/null
   status_is 7 on_clock gate --root "$root"
   [ "$(jq '.measurements | length' "$gate_out")" = 20 ]
   [ "$(jq '[.measurements[] | select(.state == "same")] | length' "$gate_out")" = 9 ]
@@ -198,7 +204,7 @@ S
 @test "a program has the privileges that its check names, and no others" {
   caps='for c in Prm Eff Inh Bnd Amb; do grep -q "Cap$c:.0*WANTED$" /proc/self/status || exit 9; done'
   site 240s <<S
-nobody||[ "\$(id -u) \$(id -G)" = "65534 65534" ] && ${caps/WANTED/0}; $good
+own||[ "\$(id -u)" -ge 61184 ] && ${caps/WANTED/0}; $good
 root|user: root, |[ "\$(id -u) \$(id -G)" = "0 0" ] && ${caps/WANTED/0}; $good
 site|user: site, capabilities: [CAP_NET_RAW, CAP_IPC_LOCK], |[ "\$(id -u) \$(id -g)" = "4711 4712" ] && ${caps/WANTED/6000}; $good
 missing|user: nemo, |$good
@@ -207,13 +213,16 @@ S
   put "$root/etc/passwd" "root:x:0:0::/root:/bin/sh
 site:x:4711:4712::/:/bin/false"
   status_is 7 gate --root "$root"
-  for name in nobody root site tree; do measured gate/$name/command same; done
+  for name in own root site tree; do measured gate/$name/command same; done
   measured gate/missing/command "cannot measure" "not run: /etc/passwd has no user nemo"
 }
 
 @test "a program that others could have written is not run" {
-  printf '#!/bin/sh\ntouch %s\n%s\n' "$root/ran" "$good" >"$root/check"
-  chmod 775 "$root/check"
+  local dir
+  dir=$(shown)
+  printf '#!/bin/sh\ntouch %s\n%s\n' "$dir/ran" "$good" >"$dir/check"
+  chmod 755 "$dir"
+  chmod 775 "$dir/check"
   profile "$root" site <<Y
 schema: 1
 name: site
@@ -221,7 +230,7 @@ version: 1.0.0
 match: {dmi: {sys_vendor: Supermicro}}
 gate:
   checks:
-    open: {run: command, user: root, command: [$root/check]}
+    open: {run: command, user: root, command: [$dir/check]}
     relative: {run: command, command: [check]}
     absent: {run: command, command: [/no/such/check]}
 Y
@@ -229,7 +238,134 @@ Y
   measured gate/open/command "cannot measure" "not run: .* is writable by users other than root: run chmod go-w "
   measured gate/relative/command "cannot measure" "not run: check: write the program's absolute path"
   measured gate/absent/command "cannot measure" "not run: /no/such/check: No such file"
-  [ ! -e "$root/ran" ]
+  [ ! -e "$dir/ran" ]
+  rm -r "$dir"
+}
+
+# The first process of a user whose words have TEXT gets another number in its memory.
+forge() { # USER TEXT FROM TO
+  # shellcheck disable=SC2016 # of perl
+  setpriv --reuid "$1" --regid "$1" --clear-groups --no-new-privs --bounding-set=-all /usr/bin/perl -e '
+    my ($text, $from, $to) = @ARGV;
+    sub all { local $/; open(my $f, "<", $_[0]) or return ""; return <$f> // "" }
+    for my $pid (grep { $_ ne $$ } map { m{(\d+)} } glob("/proc/[0-9]*")) {
+      next unless index(all("/proc/$pid/cmdline"), $text) >= 0 && open(my $mem, "+<", "/proc/$pid/mem");
+      for (split(/\n/, all("/proc/$pid/maps"))) {
+        my ($at, $end) = /^(\w+)-(\w+) rw/ or next;
+        sysseek($mem, hex($at), 0);
+        sysread($mem, my $page, hex($end) - hex($at)) or next;
+        while ($page =~ /$from/g) {
+          sysseek($mem, hex($at) + $-[0], 0);
+          syswrite($mem, $to);
+        }
+      }
+    }' -- "${@:2}"
+}
+
+@test "the result of a program is its own: a process of nobody can't alter its memory" {
+  local dir
+  dir=$(shown)
+  chmod 755 "$dir"
+  mkdir -m 777 "$dir/begun"
+  site 240s <<S
+rate|min: 100MB/s, |n=1000000; : $mark.5; until [ -e $dir/go ]; do sleep 0.05; done; echo "{\"result\": \"measured\", \"value\": \$n}"
+S
+  gate --root "$root" &
+  eventually pgrep -f "$mark\.5; until" >/dev/null
+  forge 65534 "$mark.5" 1000000 "9e12   "
+  : >"$dir/go"
+  wait $! || :
+  rm -r "$dir"
+  measured gate/rate/command slow "measured 1.0 MB/s, required at least 100MB/s"
+}
+
+@test "others' processes use up nothing of a program's own" {
+  setpriv --reuid 65534 --regid 65534 --clear-groups /usr/bin/perl -e '
+    for (1 .. 600) { defined(my $pid = fork) or die; if (!$pid) { sleep 1000; exit } }
+    $SIG{TERM} = sub { kill("KILL", -getpgrp) }; sleep 1000' 3>&- &
+  eventually eval '[ "$(pgrep -cu 65534 perl)" -ge 600 ]'
+  site 240s <<S
+own||$good
+named|user: nobody, |$good
+S
+  put "$root/etc/passwd" "nobody:x:65534:65534::/:/bin/false"
+  status_is 0 gate --root "$root"
+  pkill -KILL -u 65534 -x perl
+}
+
+@test "a program has a user, directories, IPC and a network of its own, and leaves nothing" {
+  local dir
+  dir=$(shown)
+  mkdir -m 1777 "$dir/open"
+  : >/tmp/left.$$
+  site 240s <<S
+user||id=\$(id -u); [ "\$(id -g) \$(id -G)" = "\$id \$id" ] && [ \$id -ge 61184 ] && [ \$id -le 65519 ] && $good
+empty||for d in /tmp /var/tmp /dev/shm; do [ -z "\$(ls -A \$d)" ] && : >\$d/left.$$ || exit 9; done; $good
+bounded||[ "\$(stat -fc %b /tmp)" -gt 0 ] && [ "\$(stat -fc %b /tmp)" -lt "\$(stat -fc %b /dev/shm)" ] && $good
+others||! touch $dir/open/left 2>&- && $good
+ipc||ipcmk -M 4096 >&2 && [ "\$(ipcs -m | grep -c ^0x)" = 1 ] && $good
+shut||[ "\$(readlink /proc/self/ns/net)" != $(readlink /proc/self/ns/net) ] && $good
+open|network: true, |[ "\$(readlink /proc/self/ns/net)" = $(readlink /proc/self/ns/net) ] && $good
+named|user: root, |: >$dir/named && [ -z "\$(ls -A /tmp)" ] && $good
+S
+  put "$root/etc/passwd" "root:x:0:0::/root:/bin/sh"
+  status_is 0 gate --root "$root"
+  [ ! -e /var/tmp/left.$$ ] && [ ! -e /dev/shm/left.$$ ] && [ -e /tmp/left.$$ ]
+  [ -e "$dir/named" ] && [ -z "$(ls -A "$dir/open")" ] && [ "$(ipcs -m | grep -c ^0x)" = 0 ]
+  rm -r "$dir" /tmp/left.$$
+}
+
+@test "a program without the node's network has a loopback of its own" {
+  cat >/run/loop.$$ <<'P'
+use Socket;
+socket(L, AF_INET, SOCK_STREAM, 0) && bind(L, sockaddr_in(0, INADDR_LOOPBACK)) && listen(L, 1) or die $!;
+socket(C, AF_INET, SOCK_STREAM, 0) && connect(C, getsockname(L)) or die $!;
+print q({"result": "measured", "value": 1});
+P
+  profile "$root" site <<Y
+schema: 1
+name: site
+version: 1.0.0
+match: {dmi: {sys_vendor: Supermicro}}
+gate: {checks: {loop: {run: command, command: [/usr/bin/perl, /run/loop.$$]}}}
+Y
+  status_is 0 gate --root "$root"
+  rm /run/loop.$$
+}
+
+@test "an argument is a file that others could have written: the program is not run" {
+  local dir
+  dir=$(shown)
+  printf 'touch %s\n%s\n' "$dir/ran" "$good" >"$dir/check"
+  chmod 755 "$dir"
+  chown 1234 "$dir/check"
+  mkdir "$dir/theirs"
+  chown 1234 "$dir/theirs"
+  echo "$good" >"$dir/ours"
+  profile "$root" site <<Y
+schema: 1
+name: site
+version: 1.0.0
+match: {dmi: {sys_vendor: Supermicro}}
+gate:
+  checks:
+    script: {run: command, user: root, command: [/bin/sh, $dir/check]}
+    option: {run: command, user: root, command: [/bin/sh, -e, --file=$dir/check]}
+    later: {run: command, user: root, command: [/bin/sh, $dir/theirs/check]}
+    ours: {run: command, user: root, command: [/bin/sh, $dir/ours]}
+    hidden: {run: command, command: [/tmp/check.$$]}
+Y
+  put "$root/etc/passwd" "root:x:0:0::/root:/bin/sh"
+  printf '#!/bin/sh\n%s\n' "$good" >"/tmp/check.$$"
+  chmod 755 "/tmp/check.$$"
+  status_is 7 gate --root "$root"
+  measured gate/script/command "cannot measure" "not run: $dir/check belongs to user 1234"
+  measured gate/option/command "cannot measure" "not run: $dir/check belongs to user 1234"
+  measured gate/later/command "cannot measure" "not run: $dir/theirs belongs to user 1234"
+  measured gate/hidden/command "cannot measure" "not run: /tmp/check.$$ is in a directory that is empty for the program"
+  measured gate/ours/command same
+  [ ! -e "$dir/ran" ]
+  rm -r "$dir" "/tmp/check.$$"
 }
 
 @test "its figures are judged: a rate, a latency, both; slow is measured twice" {

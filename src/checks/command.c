@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A site's own program: it has the deadline and the line of JSON of the gate's own benchmarks, and
- * only the privileges that its check names.
+ * A site's own program: it has the deadline and the line of JSON of the gate's own benchmarks, only
+ * the privileges that its check names, and the isolation of sys/isolation.h.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "checks/probe.h"
+#include "sys/isolation.h"
+#include "sys/trust.h"
 
 /* The program's resources are unknown, so nothing else is measured at the same time. */
 static void take_everything(const struct section_ctx *ctx, struct probe *p)
@@ -19,24 +23,65 @@ static void take_everything(const struct section_ctx *ctx, struct probe *p)
 	probe_resource(p, PROBE_STORAGE);
 }
 
+static int judge_path(const struct root *machine, const char *path, struct err *err)
+{
+	return isolation_hides(path) ? 0 : trust_way(machine, path, err);
+}
+
+/*
+ * An argument may be a script, so root alone must decide what the argument names: the word as a
+ * path, from "/", where the program starts, and what follows the "=" of --config=/etc/site.conf.
+ * Paths in the text of a script (sh -c) are not looked for.
+ */
+static int judge_argument(const struct root *machine, const char *word, struct err *err)
+{
+	const char *end = strpbrk(word, " =");
+	int r = judge_path(machine, word, err);
+
+	return r == 0 && end && str_starts(end, "=/") ? judge_path(machine, end + 1, err) : r;
+}
+
+static int judge_command(const struct root *machine, const struct ynode *command, struct err *err)
+{
+	const char *program = command->items.v[0]->text;
+	int r;
+
+	if (isolation_hides(program))
+		return err_set(err, -ENOENT,
+			       "%s is in a directory that is empty for the program: move it to "
+			       "/usr/local/bin",
+			       program);
+	r = privileges_program(machine, program, err);
+	for (size_t i = 1; r == 0 && i < command->items.n; i++)
+		r = judge_argument(machine, command->items.v[i]->text, err);
+	return r;
+}
+
+/* The program is the machine's, whatever root the profile is of. */
 static int set_program(const struct ynode *command, struct probe *p, struct err *err)
 {
-	int r = privileges_program(command->items.v[0]->text, err);
+	struct root machine;
+	int r = root_init(&machine, NULL, err);
 
 	if (r < 0)
 		return r;
+	r = judge_command(&machine, command, err);
+	root_close(&machine);
 	strv_free(&p->argv);
 	for (size_t i = 0; i < command->items.n; i++)
 		strv_add(&p->argv, command->items.v[i]->text);
-	return 0;
+	return r;
 }
 
 static int set_privileges(const struct checked *t, struct probe *p, struct err *err)
 {
 	const struct ynode *names = ynode_get(t->map, "capabilities");
 	struct privileges *as = p->as = xnew(struct privileges);
-	int r = privileges_user(t->ctx->root, ynode_text(t->map, "user", NULL), as, err);
+	const char *user = ynode_text(t->map, "user", NULL);
+	int r = user ? privileges_user(t->ctx->root, user, as, err) : 0;
 
+	as->own_user = !user;
+	as->network = ynode_bool(t->map, "network", false);
 	for (size_t i = 0; r == 0 && names && i < names->items.n; i++)
 		r = privileges_add(as, names->items.v[i]->text, err);
 	return r;
@@ -66,5 +111,6 @@ static void want_command(const struct checked *t, struct probes *ret)
 }
 
 /* A failed program is a fault of the node, whatever its exit status. */
-CHECK(command, .required = {"command"}, .optional = {"min", "max", "user", "capabilities"},
-      .measure = want_command, .slow = FAULT_HOST_COMMAND, .failed = FAULT_HOST_COMMAND);
+CHECK(command, .required = {"command"},
+      .optional = {"min", "max", "user", "capabilities", "network"}, .measure = want_command,
+      .slow = FAULT_HOST_COMMAND, .failed = FAULT_HOST_COMMAND);

@@ -270,10 +270,15 @@ static const struct spec gate_check = {
 		    .class = KEY_SELECTS),
 		KEY("path", &read_path, "File or block device to read.", .class = KEY_SELECTS),
 		KEY("command", &command, "Program and arguments to run.", .class = KEY_SELECTS),
-		KEY("user", &user_name, "User that runs the program; default nobody.",
+		KEY("user", &user_name,
+		    "User that runs the program; default a user that no other process has.",
 		    .class = KEY_GOVERNS),
 		KEY("capabilities", &capabilities,
 		    "Capabilities that the program keeps; default none.", .class = KEY_GOVERNS),
+		KEY("network", &spec_bool,
+		    "Whether the program has the node's network: netdevs, addresses (rdma_cm) and "
+		    "the daemons of the loopback; default false: a loopback of its own.",
+		    .class = KEY_GOVERNS),
 		KEY("min", &rate,
 		    "Lowest rate that passes; a share is of the line, the PCIe link or the other "
 		    "members of the set."),

@@ -237,6 +237,16 @@ static void judge_whole_gpus(struct ruling *r, const struct ynode *check, const 
 		rule_error(r, on, key, "GPUs are checked only as a whole; name the set itself");
 }
 
+static void judge_user(struct ruling *r, const struct ynode *check, const char *name)
+{
+	cleanup_free char *key = xasprintf("%s.user", name);
+
+	if (text_is(check, "user", "nobody"))
+		rule_warn(r, ynode_get(check, "user"), key,
+			  "other programs run as nobody, too, and can alter the result in the "
+			  "memory of this one; leave user out, and no other process has its user");
+}
+
 /* check: the row of its run word, or NULL; name: its path. */
 static void each_check(struct ruling *r, void (*judge)(struct ruling *r, const struct ynode *map,
 						       const char *name, const struct check *check))
@@ -277,6 +287,7 @@ static void judge_soundness(struct ruling *r, const struct ynode *map, const cha
 	judge_timeout(r, map, name);
 	judge_isolation(r, map, name);
 	judge_whole_gpus(r, map, name);
+	judge_user(r, map, name);
 }
 
 static void checks_are_sound(struct ruling *r)

@@ -245,8 +245,11 @@ static void finish_ended(struct child *c)
 	uint64_t ended_us = UINT64_MAX;
 	int status = 0;
 	bool ended = spawn_ended(&c->spawned, &status, &ended_us);
+	const char *refused = spawn_refused(&c->spawned);
 
-	if (was_killed(c, ended_us))
+	if (*refused)
+		finish(c, CHANGE_CANNOT_MEASURE, "not run: %s", refused);
+	else if (was_killed(c, ended_us))
 		finish_killed(c);
 	else if (ended)
 		finish_exit(c, status);
@@ -304,10 +307,12 @@ static void child_start(struct child *c, uint64_t end_us)
 	close(err[1]);
 	c->out.fd = out[0];
 	c->err.fd = err[0];
-	if (r < 0) {
+	if (r < 0 && spawn.as)
+		finish(c, CHANGE_CANNOT_MEASURE, "not run: %s", why.text);
+	else if (r < 0)
 		finish(c, CHANGE_FAILED, "could not be started: %s", why.text);
+	if (r < 0)
 		return;
-	}
 	c->pidfd = (int)syscall(SYS_pidfd_open, c->spawned.keeper, 0u);
 	c->phase = RUNNING;
 }

@@ -69,7 +69,8 @@ struct bench_job {
 	/*
 	 * UNKNOWN before bench_run(); afterwards: the budget was spent before the job's turn. SAME:
 	 * result holds the line, with a number "value". CANNOT_MEASURE, NOT_YET, UNSUPPORTED: the
-	 * child reports so; result holds the line, reason its reason. FAILED: the child did not
+	 * child reports so; result holds the line, reason its reason. CANNOT_MEASURE without a
+	 * result: the isolation or privileges of `as` could not be made. FAILED: the child did not
 	 * start, crashed, printed invalid output, or was killed (or abandoned) at its deadline.
 	 */
 	enum change_state state;

@@ -9,13 +9,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -27,12 +25,14 @@
 #include "base/mem.h"
 #include "gate/neighbours.h"
 #include "sys/clock.h"
+#include "sys/isolation.h"
 
 /* Shared with the keeper: outlives it, so that the gate has the result if the keeper hangs. */
 struct spawn_note {
 	atomic_bool ended;
 	int status;
 	uint64_t ended_us;
+	char refused[128];
 };
 
 /* --- the program --------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ static void take_limits(const struct privileges *as)
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_FSIZE, SPAWN_FILE_MAX);
 	limit(RLIMIT_NOFILE, SPAWN_FDS_MAX);
-	if (as && as->uid != 0)
+	if (as && as->own_user)
 		limit(RLIMIT_NPROC, SPAWN_PROCESSES_MAX);
 	if (fd < 0)
 		return;
@@ -78,8 +78,14 @@ static void let_signals_through(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+static _Noreturn void refuse(struct spawn_note *note, const char *what, int r)
+{
+	snprintf(note->refused, sizeof(note->refused), "could not %s: %s", what, strerror(-r));
+	_exit(127);
+}
+
 /* Becomes the program, or reports why not and exits with 127. parent: getpid() of the keeper. */
-static void become(const struct spawn *s, pid_t parent)
+static void become(const struct spawn *s, struct spawn_note *note, pid_t parent)
 {
 	static const char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL};
 	const char *what = NULL;
@@ -93,10 +99,8 @@ static void become(const struct spawn *s, pid_t parent)
 		_exit(127);
 	if (s->as)
 		r = privileges_take(s->as, &what);
-	if (r < 0) {
-		dprintf(2, "could not %s: %s\n", what, strerror(-r));
-		_exit(127);
-	}
+	if (r < 0)
+		refuse(note, what, r);
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* after the change of user, which resets this setting */
 	if (getppid() != parent)	  /* the parent died before the line above */
 		_exit(127);
@@ -180,14 +184,6 @@ static void take_streams(const struct spawn *s)
 	syscall(SYS_close_range, 3u, ~0u, 0u); /* before 5.9: our fds are O_CLOEXEC anyway */
 }
 
-/* If /proc can't be mounted, the machine's /proc remains, with which most programs work. */
-static void take_own_proc(void)
-{
-	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0 &&
-	    mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
-		errno = 0;
-}
-
 /* True once the program has ended; other ended processes are orphans below the keeper. */
 static bool reap(struct spawn_note *note, pid_t program)
 {
@@ -206,17 +202,20 @@ static bool reap(struct spawn_note *note, pid_t program)
 }
 
 /* Passes SIGTERM on; SIGUSR1 ends all processes. */
-static void keep(const struct spawn *s, struct spawn_note *note, bool sealed)
+static void keep(const struct spawn *s, struct spawn_note *note)
 {
 	sigset_t set;
 	pid_t program, self = getpid();
+	const char *what;
 	bool over = false;
+	int r;
 
 	die_with_gate(s);
 	take_streams(s);
-	if (sealed)
-		take_own_proc();
-	else
+	r = s->as ? isolation_enter(s->as, &what) : 0;
+	if (r < 0)
+		refuse(note, what, r);
+	if (!s->as)
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
 	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&set);
@@ -226,7 +225,7 @@ static void keep(const struct spawn *s, struct spawn_note *note, bool sealed)
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	program = fork();
 	if (program == 0)
-		become(s, self);
+		become(s, note, self);
 	if (program < 0) {
 		dprintf(2, "fork: %s\n", strerror(errno));
 		_exit(127);
@@ -241,39 +240,64 @@ static void keep(const struct spawn *s, struct spawn_note *note, bool sealed)
 			kill(program, SIGKILL);
 		over |= reap(note, program);
 	}
-	if (!sealed)
+	if (!s->as)
 		sweep();
 	_exit(0);
 }
 
-/* Forks into new namespaces, or plainly if they are unavailable. */
-static pid_t fork_sealed(bool *ret_sealed)
+static int take_user(struct privileges *as, struct dynamic_user *ret, struct err *err)
 {
-	/* After the flags: stack, two thread ids and TLS, whose order depends on the CPU; all 0. */
-	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, 0, 0, 0, 0);
+	struct root machine;
+	int r = root_init(&machine, NULL, err);
 
-	*ret_sealed = pid >= 0;
-	return pid >= 0 ? pid : fork();
+	if (r < 0)
+		return r;
+	r = dynamic_user_take(&machine, ret, err);
+	root_close(&machine);
+	as->uid = as->gid = ret->id;
+	return r;
+}
+
+static int start_isolated(const struct spawn *s, struct spawned *ret, struct err *err)
+{
+	struct privileges as = *s->as;
+	struct spawn own = *s;
+	int r = as.own_user ? take_user(&as, &ret->user, err) : 0;
+
+	if (r < 0)
+		return r;
+	own.as = &as;
+	ret->sealed = true;
+	ret->keeper = isolation_fork(&as);
+	if (ret->keeper == 0)
+		keep(&own, ret->note);
+	if (ret->keeper < 0)
+		return err_errno(err, ret->keeper,
+				 "no namespaces, which need root with CAP_SYS_ADMIN");
+	return 0;
+}
+
+static int start_plainly(const struct spawn *s, struct spawned *ret, struct err *err)
+{
+	ret->keeper = fork();
+	if (ret->keeper == 0)
+		keep(s, ret->note);
+	return ret->keeper < 0 ? err_errno(err, -errno, "fork") : 0;
 }
 
 int spawn_start(const struct spawn *s, struct spawned *ret, struct err *err)
 {
 	void *page = mmap(NULL, sizeof(struct spawn_note), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int r;
 
 	if (page == MAP_FAILED)
 		return err_errno(err, -errno, "mmap");
 	*ret = (struct spawned){.note = page};
-	ret->keeper = s->as ? fork_sealed(&ret->sealed) : fork();
-	if (ret->keeper == 0)
-		keep(s, page, getpid() == 1);
-	if (ret->keeper < 0) {
-		int r = -errno;
-
+	r = s->as ? start_isolated(s, ret, err) : start_plainly(s, ret, err);
+	if (r < 0)
 		spawn_free(ret);
-		return err_errno(err, r, "fork");
-	}
-	return 0;
+	return r;
 }
 
 /* --- the gate's side ----------------------------------------------------------------- */
@@ -295,6 +319,11 @@ bool spawn_ended(const struct spawned *s, int *ret_status, uint64_t *ret_us)
 	*ret_status = s->note->status;
 	*ret_us = s->note->ended_us;
 	return true;
+}
+
+const char *spawn_refused(const struct spawned *s)
+{
+	return s->note ? s->note->refused : "";
 }
 
 struct where {
@@ -331,4 +360,5 @@ void spawn_free(struct spawned *s)
 	if (s->note)
 		munmap(s->note, sizeof(*s->note));
 	s->note = NULL;
+	dynamic_user_release(&s->user);
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <linux/keyctl.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -46,18 +47,15 @@ int privileges_user(const struct root *root, const char *name, struct privileges
 	int r = read_text(root, &text, err, "/etc/passwd");
 	char *rest = text, *line;
 
-	if (r < 0 && name)
+	if (r < 0)
 		return r;
-	while (r == 0 && (line = strsep(&rest, "\n")))
-		if (parse_user(line, name ? name : "nobody", ret))
+	while ((line = strsep(&rest, "\n")))
+		if (parse_user(line, name, ret))
 			return 0;
-	if (name)
-		return err_set(err, -ENOENT,
-			       "/etc/passwd has no user %s (those of a directory service are not "
-			       "known before the network is up)",
-			       name);
-	ret->uid = ret->gid = PRIVILEGES_NOBODY;
-	return 0;
+	return err_set(err, -ENOENT,
+		       "/etc/passwd has no user %s (those of a directory service are not known "
+		       "before the network is up)",
+		       name);
 }
 
 /* --- capabilities -------------------------------------------------------------------- */
@@ -104,6 +102,18 @@ static int set_capabilities(uint64_t keep)
 	return 0;
 }
 
+/*
+ * EPERM: a seccomp filter, which lets the program use no key either. ENOSYS: the kernel has no
+ * keys.
+ */
+static int leave_keyring(void)
+{
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != EPERM &&
+	    errno != ENOSYS)
+		return -errno;
+	return 0;
+}
+
 int privileges_take(const struct privileges *p, const char **what)
 {
 	int r;
@@ -116,6 +126,14 @@ int privileges_take(const struct privileges *p, const char **what)
 	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || setgroups(0, NULL) < 0 ||
 	    setresgid(p->gid, p->gid, p->gid) < 0 || setresuid(p->uid, p->uid, p->uid) < 0)
 		return -errno;
+	/* Until execve(), memory is the gate's; fs.suid_dumpable may let the user read it. */
+	*what = "protect memory";
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return -errno;
+	*what = "leave the session keyring";
+	r = leave_keyring();
+	if (r < 0)
+		return r;
 	*what = "keep capabilities";
 	r = set_capabilities(p->capabilities);
 	if (r < 0)
@@ -124,26 +142,19 @@ int privileges_take(const struct privileges *p, const char **what)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0;
 }
 
-/* --- programs ------------------------------------------------------------------------ */
+/* --- programs and their arguments ----------------------------------------------------- */
 
-int privileges_program(const char *path, struct err *err)
+int privileges_program(const struct root *root, const char *path, struct err *err)
 {
-	cleanup_root struct root machine = {.fd = -1};
 	cleanup_close int fd = -1;
 	struct stat st;
-	int r;
 
 	if (path[0] != '/')
 		return err_set(err, -EINVAL, "%s: write the program's absolute path", path);
-	r = root_init(&machine, NULL, err);
-	if (r < 0)
-		return r;
-	fd = trust_open(&machine, TRUST_ROOT, path, O_PATH, err);
+	fd = trust_open(root, TRUST_ROOT, path, O_PATH, err);
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &st) < 0)
-		return err_errno(err, -errno, "%s", path);
-	if (!S_ISREG(st.st_mode) || !(st.st_mode & S_IXUSR))
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || !(st.st_mode & S_IXUSR))
 		return err_set(err, -EACCES, "%s is not executable: run chmod +x %s", path, path);
 	return 0;
 }

@@ -2,27 +2,28 @@
 /*
  * The privileges of a site's own program: it runs as a user, without the user's supplementary
  * groups, with only the given capabilities, and cannot gain others (no_new_privs, an empty bounding
- * set; capabilities(7)).
+ * set; capabilities(7)). sys/isolation.h has what separates it from the machine.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "base/err.h"
 #include "sys/root.h"
 
-#define PRIVILEGES_NOBODY 65534 /* if the password file has no "nobody" */
-
 struct privileges {
-	uid_t uid;
+	bool own_user; /* a user that no other process has, chosen when the program starts */
+	uid_t uid;     /* else this one */
 	gid_t gid;
 	uint64_t capabilities; /* 1 << CAP_...; the only capabilities, even for uid 0 */
+	bool network;	       /* the machine's, else only a loopback of its own */
 };
 
 /*
  * The user's ids, from the password file below root, because users of a directory service are not
- * known this early. name NULL: nobody. -ENOENT with a sentence for an unknown user.
+ * known this early. -ENOENT with a sentence for an unknown user.
  */
 int privileges_user(const struct root *root, const char *name, struct privileges *ret,
 		    struct err *err);
@@ -31,11 +32,10 @@ int privileges_user(const struct root *root, const char *name, struct privileges
 int privileges_add(struct privileges *p, const char *capability, struct err *err);
 
 /*
- * Whether the gate may run a program: an absolute path to a regular, executable file that root
- * alone decides (sys/trust.h). Looks at the machine itself, not below a root.
+ * Whether the gate may run a program below root: an absolute path to a regular, executable file
+ * that root alone decides (sys/trust.h). 0, or a negative errno with a sentence.
  */
-int privileges_program(const char *path, struct err *err);
-
+int privileges_program(const struct root *root, const char *path, struct err *err);
 /*
  * Takes on the privileges in the child, after fork. 0, or a negative errno, and *what names the
  * failed step; the process must not go on then.

@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,4 +66,43 @@ int trust_listing(const struct root *root, enum trust trust, const char *dir, st
 	if (fd >= 0)
 		close(fd);
 	return fd == -EPERM ? -EPERM : 0;
+}
+
+/* The object seen last is on the way if the walk goes on, and else is the end of the path. */
+struct way {
+	struct judging judging;
+	struct stat last;
+	char at[PATH_MAX];
+};
+
+static int judge_last(struct way *w)
+{
+	return *w->at ? judge(&w->last, w->at, &w->judging) : 0;
+}
+
+static int judge_way(const struct stat *st, const char *at, void *arg)
+{
+	struct way *w = arg;
+	int r = streq(w->at, at) ? 0 : judge_last(w); /* "DIRECTORY/." asks twice */
+
+	w->last = *st;
+	snprintf(w->at, sizeof(w->at), "%s", at);
+	return r;
+}
+
+int trust_way(const struct root *root, const char *path, struct err *err)
+{
+	struct way w = {.judging = {.trust = TRUST_ROOT, .err = err}};
+	int fd = root_walk(root, path, O_PATH, judge_way, &w), last = 0;
+
+	if (fd < 0 || S_ISREG(w.last.st_mode) || S_ISFIFO(w.last.st_mode))
+		last = w.judging.refused ? -EPERM : judge_last(&w);
+	if (fd >= 0)
+		close(fd);
+	if (last < 0)
+		return last;
+	/* No file can be made at such a path. */
+	if (fd < 0 && fd != -ENOENT && fd != -ENOTDIR && fd != -ELOOP && fd != -ENAMETOOLONG)
+		return err_errno(err, fd, "%s", path);
+	return 0;
 }

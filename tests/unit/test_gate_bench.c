@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/keyctl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -113,7 +115,14 @@ static uint64_t run_jobs(struct bench_job *jobs, size_t n)
 
 /* --- the clock, which the children may put forward ------------------------------------ */
 
-static char clock_file[] = "/tmp/railhead-clock-XXXXXX";
+static char clock_file[64];
+
+/* A file that the keepers of isolated programs see as well, for which /tmp is empty. */
+static int make_seen(char *path, size_t size, const char *name)
+{
+	snprintf(path, size, "%s/railhead-%s-XXXXXX", geteuid() == 0 ? "/run" : "/tmp", name);
+	return mkstemp(path);
+}
 
 /* In a script with_clock(): puts it forward by so many milliseconds. */
 #define PASS(ms) "truncate -s +" ms " \"$0\"; "
@@ -128,8 +137,7 @@ static struct bench_job with_clock(const char *script, unsigned int deadline_ms)
 
 static int start_clock(enum test_clock kind)
 {
-	strcpy(clock_file + sizeof(clock_file) - 7, "XXXXXX");
-	int fd = mkstemp(clock_file);
+	int fd = make_seen(clock_file, sizeof(clock_file), "clock");
 
 	if (fd < 0)
 		return -1;
@@ -360,7 +368,7 @@ static _Noreturn void flee(const char *path, const char *clock)
 
 static void test_one_that_flees(void **state)
 {
-	char path[] = "/tmp/railhead-test-XXXXXX";
+	char path[64];
 	struct bench_job job = {.argv = {"/proc/self/exe", "flees", path, clock_file},
 				.deadline_ms = LONG_MS / 2,
 				.as = &root};
@@ -368,7 +376,7 @@ static void test_one_that_flees(void **state)
 
 	(void)state;
 	NEEDS_SUBREAPERS();
-	fd = mkstemp(path);
+	fd = make_seen(path, sizeof(path), "test");
 	assert_true(fd >= 0);
 	if (geteuid() == 0) {
 		run_jobs(&job, 1);
@@ -483,44 +491,91 @@ static void test_file_size(void **state)
 	"for c in Prm Eff Inh Bnd Amb; do grep -q \"Cap$c:.0*" set \
 	"$\" /proc/self/status || { grep Cap /proc/self/status >&2; exit 1; }; done; "
 
+static void run_as(const struct privileges *as, const char *script)
+{
+	cleanup_free char *text = xasprintf("set -e; %s echo '%s'", script, OK);
+	struct bench_job job = sh(text, LONG_MS, NULL);
+
+	job.as = as;
+	run_jobs(&job, 1);
+	if (job.state != CHANGE_SAME)
+		fail_msg("%s: %s", script, job.reason);
+	bench_job_clear(&job);
+}
+
+static const struct privileges own_user = {.own_user = true};
+
 static void test_privileges(void **state)
 {
 	static const struct privileges nobody = {.uid = 65534, .gid = 65534};
-	static const struct privileges raw = {.uid = 65534, .gid = 65534, .capabilities = 1 << 13};
+	static const struct privileges raw = {.own_user = true, .capabilities = 1 << 13};
 	static const struct {
 		const struct privileges *as;
 		const char *script;
 	} want[] = {
+		{&own_user, "id=$(id -u); [ $id -ge 61184 ] && [ $id -le 65519 ]; "
+			    "[ \"$(id -g) $(id -G)\" = \"$id $id\" ]; " HAS_CAPS("0")},
+		{&own_user, "grep -q 'NoNewPrivs:.1' /proc/self/status; "
+			    "grep -qE '^Max processes +512 +512 ' /proc/self/limits; "},
+		{&raw, "[ $(id -u) -ge 61184 ]; " HAS_CAPS("2000")},
 		{&nobody,
 		 "[ \"$(id -u) $(id -g) $(id -G)\" = '65534 65534 65534' ]; " HAS_CAPS("0")},
-		{&nobody, "grep -q 'NoNewPrivs:.1' /proc/self/status; "
-			  "grep -qE '^Max processes +512 +512 ' /proc/self/limits; "},
-		{&raw, "[ $(id -u) = 65534 ]; " HAS_CAPS("2000")},
 		{&root, "[ \"$(id -u) $(id -G)\" = '0 0' ]; " HAS_CAPS("0")},
 	};
 
 	(void)state;
-	if (geteuid() != 0) {
-		struct bench_job job = sh("echo '" OK "'", LONG_MS, NULL);
+	NEEDS_SUBREAPERS();
+	for (size_t i = 0; geteuid() == 0 && i < array_len(want); i++)
+		run_as(want[i].as, want[i].script);
+}
 
-		job.as = &root;
-		run_jobs(&job, 1);
-		assert_int_equal(job.state, CHANGE_FAILED);
-		assert_non_null(strstr(job.reason, "could not drop capabilities: "));
+/* A result that others could have altered is none. */
+static void test_no_isolation(void **state)
+{
+	struct bench_job job = sh("echo '" OK "'", LONG_MS, NULL);
+
+	(void)state;
+	job.as = &own_user;
+	if (geteuid() == 0)
+		return;
+	run_jobs(&job, 1);
+	assert_int_equal(job.state, CHANGE_CANNOT_MEASURE);
+	assert_string_equal(job.reason, "not run: no namespaces, which need root with "
+					"CAP_SYS_ADMIN: Operation not permitted");
+	assert_null(job.result);
+	assert_int_equal(job.started_us == 0, job.duration_us == 0);
+	bench_job_clear(&job);
+}
+
+/* `self keyring ID`: whether its session keyring is another one. */
+static _Noreturn void look_at_keyring(const char *id)
+{
+	if (syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 0) == atol(id))
+		_exit(1);
+	puts(OK);
+	exit(0);
+}
+
+static void test_own_keyring(void **state)
+{
+	char id[32];
+	struct bench_job job = {
+		.argv = {"/proc/self/exe", "keyring", id}, .deadline_ms = LONG_MS, .as = &root};
+	long mine;
+
+	(void)state;
+	NEEDS_SUBREAPERS();
+	if (geteuid() != 0) /* it may not execute itself */
+		return;
+	mine = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
+	if (mine < 0) { /* a kernel or a container without keys */
+		assert_true(errno == ENOSYS || errno == EPERM);
 		return;
 	}
-	for (size_t i = 0; i < array_len(want); i++) {
-		char script[512];
-		struct bench_job job;
-
-		snprintf(script, sizeof(script), "set -e; %s echo '%s'", want[i].script, OK);
-		job = sh(script, LONG_MS, NULL);
-		job.as = want[i].as;
-		run_jobs(&job, 1);
-		if (job.state != CHANGE_SAME)
-			fail_msg("%zu: %s", i, job.reason);
-		bench_job_clear(&job);
-	}
+	snprintf(id, sizeof(id), "%ld", mine);
+	run_jobs(&job, 1);
+	assert_string_equal(job.reason, "");
+	bench_job_clear(&job);
 }
 
 /* None ends before all have begun. */
@@ -905,6 +960,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_limits),
 	cmocka_unit_test(test_file_size),
 	cmocka_unit_test(test_privileges),
+	cmocka_unit_test(test_no_isolation),
+	cmocka_unit_test(test_own_keyring),
 	cmocka_unit_test(test_own_proc),
 	cmocka_unit_test(test_many_at_once),
 	cmocka_unit_test(test_one_resource_in_turn),
@@ -943,6 +1000,8 @@ int main(int argc, char **argv)
 		be_unkillable();
 	if (argc == 2 && streq(argv[1], "shared-memory"))
 		use_shared_memory();
+	if (argc == 3 && streq(argv[1], "keyring"))
+		look_at_keyring(argv[2]);
 	if (argc == 4 && streq(argv[1], "flees"))
 		flee(argv[2], argv[3]);
 	failed = cmocka_run_group_tests_name("gate_bench", tests, NULL, NULL);

@@ -199,6 +199,7 @@ gate:
       command: [/bin/sh, -c, "%s echo '{\\"result\\": \\"measured\\", \\"value\\": 1}'"]
       user: root
       capabilities: [CAP_NET_ADMIN]
+      network: true
 """
 
 
