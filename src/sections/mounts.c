@@ -8,10 +8,13 @@
  * these stages, which run before the network: a separate service retries them from when the network
  * is up, for as long as the gate waits.
  */
+#include <fcntl.h>
+
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/words.h"
 #include "kinds/mount.h"
+#include "node/node.h"
 #include "profile/language.h"
 #include "profile/rules.h"
 #include "sections/sections.h"
@@ -299,15 +302,67 @@ static int emit(const struct section_ctx *ctx, const struct ynode *node, struct 
 
 /* --- rules -------------------------------------------------------------------------------- */
 
-/* Directories that the system needs. */
-static const struct {
-	const char *dir;
-	bool below; /* also everything below */
-} system_dirs[] = {
-	{"/proc", true},   {"/sys", true},   {"/dev", true},  {"/boot", true},	{"/etc", true},
-	{"/run", false},   {"/usr", false},  {"/bin", false}, {"/sbin", false}, {"/lib", false},
-	{"/lib64", false}, {"/root", false}, {"/var", false}, {"/tmp", false},
+/*
+ * Directories of running programs and of their configuration: a mount there, below or above hides
+ * them. Among them are those of systemd, of logins and of railhead itself.
+ */
+static const char *const system_dirs[] = {
+	"/proc",
+	"/sys",
+	"/dev",
+	"/boot",
+	"/efi",
+	"/etc",
+	"/run",
+	"/bin",
+	"/sbin",
+	"/lib",
+	"/lib32",
+	"/lib64",
+	"/libx32",
+	"/root",
+	"/sysroot",
+	"/ostree",
+	"/nix",
+	"/usr/bin",
+	"/usr/sbin",
+	"/usr/lib",
+	"/usr/lib32",
+	"/usr/lib64",
+	"/usr/libexec",
+	"/usr/share",
+	"/usr/etc",
+	"/usr/local/bin",
+	"/usr/local/sbin",
+	"/usr/local/lib",
+	"/usr/local/lib64",
+	"/usr/local/libexec",
+	"/usr/local/etc",
+	"/var/lib/railhead",
+	"/var/lib/systemd",
+	"/var/lib/dbus",
+	"/var/lib/dpkg",
+	"/var/lib/rpm",
+	"/var/lock",
+	"/var/run",
+	"/var/spool/cron",
 };
+
+static bool is_at_or_below(const char *path, const char *dir)
+{
+	size_t len = strlen(dir);
+
+	return strncmp(path, dir, len) == 0 && (!path[len] || path[len] == '/');
+}
+
+/* The directory of the system that a mount on path would hide, or NULL. path: "" is "/". */
+static const char *hidden_by(const char *path)
+{
+	for (size_t i = 0; i < array_len(system_dirs); i++)
+		if (is_at_or_below(system_dirs[i], path) || is_at_or_below(path, system_dirs[i]))
+			return system_dirs[i];
+	return streq(path, "/tmp") ? "/tmp" : NULL;
+}
 
 /* /dev/shm and /tmp may be tmpfs anyway; hugetlbfs belongs below /dev/hugepages. */
 static bool has_its_place(const char *path, enum mount_type type)
@@ -315,6 +370,50 @@ static bool has_its_place(const char *path, enum mount_type type)
 	if (type == MOUNT_HUGETLBFS)
 		return str_starts(path, "/dev/hugepages");
 	return type == MOUNT_TMPFS && (streq(path, SHM) || streq(path, "/tmp"));
+}
+
+/*
+ * The mount point without symbolic links, as far as it exists; "" is "/". The path itself where it
+ * can't be resolved. The caller frees. Only for trees: on a running machine the look would hang at
+ * a dead NFS server, and systemd fails such a mount (unit_fail_if_noncanonical() of
+ * src/core/unit.c).
+ */
+static char *resolved(const struct root *root, const char *path)
+{
+	cleanup_free char *dir = xstrdup(path);
+	char *slash, *real = NULL;
+
+	while (!real && (slash = strrchr(dir, '/'))) {
+		cleanup_close int fd = root_open_path(root, *dir ? dir : "/", O_PATH);
+		cleanup_free char *above = NULL;
+
+		if (fd >= 0 && root_path_of(root, fd, &above) == 0)
+			real = xasprintf("%s%s", streq(above, "/") ? "" : above,
+					 path + strlen(dir));
+		*slash = '\0';
+	}
+	return real ?: xstrdup(path);
+}
+
+static void judge_place(struct ruling *r, const struct ynode *point, enum mount_type type,
+			const char *key)
+{
+	const struct root *root = r->node ? r->node->root : NULL;
+	cleanup_free char *real = root && !root->live ? resolved(root, point->text) : NULL;
+	const char *path = real ?: point->text, *dir = hidden_by(path);
+
+	if (!dir || has_its_place(path, type))
+		return;
+	if (streq(path, point->text))
+		rule_error(r, point, key,
+			   "the system uses %s, and this mount would hide it; mount elsewhere, "
+			   "such as below /mnt",
+			   dir);
+	else
+		rule_error(r, point, key,
+			   "leads to %.80s by symbolic links, and the system uses %s, which this "
+			   "mount would hide; mount elsewhere, such as below /mnt",
+			   *path ? path : "/", dir);
 }
 
 static void judge_point(struct ruling *r, const struct ynode *point, const struct ynode *mount,
@@ -328,19 +427,7 @@ static void judge_point(struct ruling *r, const struct ynode *point, const struc
 			   "'%c' is not allowed in the path of a mount unit; use letters, digits "
 			   "and / . _ + , : @ ~ -",
 			   point->text[strspn(point->text, good)]);
-	for (size_t i = 0; i < array_len(system_dirs); i++) {
-		const char *dir = system_dirs[i].dir;
-		size_t len = strlen(dir);
-
-		if (strncmp(point->text, dir, len) != 0 ||
-		    has_its_place(point->text, type_of(mount)))
-			continue;
-		if (!point->text[len] || (system_dirs[i].below && point->text[len] == '/'))
-			rule_error(r, point, key,
-				   "the system uses %s, and this mount would hide it; mount "
-				   "elsewhere, such as below /mnt",
-				   dir);
-	}
+	judge_place(r, point, type_of(mount), key);
 }
 
 static bool has_option(const struct ynode *mount, const char *word)

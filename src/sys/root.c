@@ -315,3 +315,35 @@ int root_stat(const struct root *root, struct stat *ret, const char *path)
 		return fd;
 	return fstat(fd, ret) < 0 ? -errno : 0;
 }
+
+static int path_of_fd(int fd, char *buf, size_t size)
+{
+	char link[32];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, buf, size - 1);
+	if (n < 0)
+		return -errno;
+	if ((size_t)n >= size - 1)
+		return -ENAMETOOLONG;
+	buf[n] = '\0';
+	return 0;
+}
+
+int root_path_of(const struct root *root, int fd, char **ret)
+{
+	char top[PATH_MAX], path[PATH_MAX];
+	size_t len;
+	int r = path_of_fd(root->fd, top, sizeof(top));
+
+	if (r == 0)
+		r = fd < 0 ? -EBADF : path_of_fd(fd, path, sizeof(path));
+	if (r < 0)
+		return r;
+	len = streq(top, "/") ? 0 : strlen(top);
+	if (strncmp(path, top, len) != 0 || (path[len] && path[len] != '/'))
+		return -EXDEV;
+	*ret = xstrdup(path[len] ? path + len : "/");
+	return 0;
+}

@@ -68,3 +68,8 @@ int root_walk(const struct root *root, const char *path, int flags, root_judge j
 bool root_exists(const struct root *root, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 int root_stat(const struct root *root, struct stat *ret, const char *path);
+/*
+ * The path of an open file, absolute below the root and without symbolic links. Needs /proc. The
+ * caller frees *ret. -EXDEV: the file is not below the root.
+ */
+int root_path_of(const struct root *root, int fd, char **ret);

@@ -944,23 +944,64 @@ static void test_beside_renames(void **state)
 		fail_msg("%s", strerror(-fd));
 }
 
+static char *real_path(const struct root *root, const char *path)
+{
+	cleanup_close int fd = root_open_path(root, path, O_PATH);
+	char *real = NULL;
+	int r = root_path_of(root, fd, &real);
+
+	return r < 0 ? xstrdup(strerrorname_np(-r)) : real;
+}
+
+static void a_path_has_no_links(void **state)
+{
+	static const char *const cases[][2] = {
+		{"file", "/file"}, {"dir/up", "/file"},	  {"dirlink/sub/file", "/dir/sub/file"},
+		{"rootlink", "/"}, {"dangling", "EBADF"},
+	};
+	struct tmp *t = *state;
+	cleanup_close int outside = open("/proc", O_PATH | O_CLOEXEC);
+	char *real = NULL;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		cleanup_free char *got = real_path(&t->root, cases[i][0]);
+
+		assert_string_equal(got, cases[i][1]);
+	}
+	assert_int_equal(root_path_of(&t->root, outside, &real), -EXDEV);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_open),	   TEST(test_long_paths),
-		TEST(test_no_fd_leaks),	   TEST(test_init),
-		TEST(test_exists),	   TEST(test_directory_as_root),
-		TEST(test_glob),	   TEST(test_glob_past_loops),
-		TEST(test_glob_ends),	   TEST(test_glob_keeps_err),
-		TEST(test_text),	   TEST(test_attributes),
-		TEST(test_text_in_pieces), TEST(test_numbers),
-		TEST(test_links_and_dirs), TEST(test_great_directory),
-		TEST(test_state_files),	   TEST(test_state_leftover_link),
-		TEST(test_write_fails),	   TEST(test_write_killed),
-		TEST(test_machine_files),  TEST(test_writes_stay_inside),
-		TEST(test_lock_held),	   TEST(test_lock_left_by_worker),
-		TEST(test_boot_id),	   TEST(test_beside_renames),
+		TEST(test_open),
+		TEST(test_long_paths),
+		TEST(test_no_fd_leaks),
+		TEST(test_init),
+		TEST(test_exists),
+		TEST(test_directory_as_root),
+		TEST(test_glob),
+		TEST(test_glob_past_loops),
+		TEST(test_glob_ends),
+		TEST(test_glob_keeps_err),
+		TEST(test_text),
+		TEST(test_attributes),
+		TEST(test_text_in_pieces),
+		TEST(test_numbers),
+		TEST(test_links_and_dirs),
+		TEST(test_great_directory),
+		TEST(a_path_has_no_links),
+		TEST(test_state_files),
+		TEST(test_state_leftover_link),
+		TEST(test_write_fails),
+		TEST(test_write_killed),
+		TEST(test_machine_files),
+		TEST(test_writes_stay_inside),
+		TEST(test_lock_held),
+		TEST(test_lock_left_by_worker),
+		TEST(test_boot_id),
+		TEST(test_beside_renames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
