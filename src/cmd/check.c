@@ -11,6 +11,7 @@
 #include "profile/json_schema.h"
 #include "profile/search.h"
 #include "sections/derived.h"
+#include "sections/kernel_line.h"
 
 static json_t *diag_to_json(const struct diag *d)
 {
@@ -204,8 +205,10 @@ static void judge_profile(const struct check *c, const struct machine *m, const 
 {
 	profile_check_unmerged(c->profiles, p, below, c->bases_in, diags);
 	judge_kargs(p, m, diags);
-	if (m->node)
-		warn_of_sets(p, m, diags);
+	if (!m->node)
+		return;
+	kernel_lines_judge_files(m->root, p, diags);
+	warn_of_sets(p, m, diags);
 }
 
 static void say_of_file(struct diags *diags, const char *path, const char *text)

@@ -9,6 +9,7 @@
 #include "kinds/attr.h"
 #include "kinds/claim.h"
 #include "kinds/function.h"
+#include "kinds/kernel_file.h"
 #include "kinds/kind.h"
 #include "sys/kernel_names.h"
 #include "sys/machine.h"
@@ -109,13 +110,23 @@ static int reject_word(const struct kind_ctx *ctx, const struct change *c, const
 		       driver ?: "unknown", c->desired, offers);
 }
 
+/*
+ * Rejects a file that a line of the profile must not set. Only asked before a write, and where the
+ * file can't be read, so that a file as wanted costs nothing.
+ */
+static int judge_file(const struct kind_ctx *ctx, const struct change *c, const char *file,
+		      struct err *err)
+{
+	return c->named ? kernel_file_judge(ctx->root, file, c->desired, c->forced, err) : 0;
+}
+
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct claim claim cleanup_claim = {0};
 	const struct strv *files = &claim.files;
 	cleanup_free char *contested = NULL;
 	size_t wrong = 0;
-	int r = claim_find(ctx, c, &claim, err);
+	int judged, r = claim_find(ctx, c, &claim, err);
 
 	if (r < 0)
 		return r;
@@ -131,14 +142,15 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		r = read_attr(ctx->root, &text, err, "%s", files->v[i]);
 		if (r < 0 && claim.all == 1 && !root_exists(ctx->root, "%s", files->v[i]))
 			return absent(ctx, c, err);
-		if (r < 0)
-			return r;
-		if (change_equal(c->compare, c->desired, text)) {
+		if (r == 0 && change_equal(c->compare, c->desired, text)) {
 			if (!wrong)
 				change_observe(c, "%s", text);
 			continue;
 		}
-		r = reject_word(ctx, c, files->v[i], err);
+		judged = judge_file(ctx, c, files->v[i], err);
+		r = judged < 0 ? judged : r;
+		if (r == 0)
+			r = reject_word(ctx, c, files->v[i], err);
 		if (r < 0)
 			return r;
 		if (!wrong++)
@@ -162,7 +174,10 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 		if (!alone)
 			r = read_attr(ctx->root, &text, err, "%s", file);
-		if (r == 0 && (alone || !change_equal(c->compare, c->desired, text)))
+		if (r < 0 || (text && change_equal(c->compare, c->desired, text)))
+			continue;
+		r = judge_file(ctx, c, file, err);
+		if (r == 0)
 			r = machine_write_attr(ctx->root, file, c->desired, err);
 	}
 	return r;

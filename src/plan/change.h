@@ -152,9 +152,11 @@ struct change {
 	bool optional;	  /* unsupported, not failed, if the driver or kernel lacks it */
 	bool drift_warns; /* if it no longer holds after the verdict, work stays admitted */
 	bool late;	  /* may be absent in early: looked for again in devices */
-	bool of_args;	  /* depends on the kernel arguments: does not judge their trial */
-	bool premise;	  /* a check of an assumption of the other changes: reported first */
-	bool settles;	  /* a check that comes true by itself soon after boot: a carrier */
+	bool named;   /* a file that the profile names itself: judged, see kinds/kernel_file.h */
+	bool forced;  /* by `force: true`, which helps against some judgements */
+	bool of_args; /* depends on the kernel arguments: does not judge their trial */
+	bool premise; /* a check of an assumption of the other changes: reported first */
+	bool settles; /* a check that comes true by itself soon after boot: a carrier */
 	unsigned int deadline_ms; /* of its set; if it settles: the time that it may take */
 	/*
 	 * Its set may queue in the kernel behind the sets of the other changes with this flag: its

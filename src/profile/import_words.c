@@ -30,9 +30,6 @@ static const char *reason_for(const struct reason *reasons, const char *text)
 #define ONE_MACHINE "belongs to one machine, not to a SKU"
 
 static const struct reason sysctls_elsewhere[] = {
-	{"kernel.core_pattern", "it may name a program that the kernel runs as root"},
-	{"kernel.modprobe", "it names a program that the kernel runs as root"},
-	{"kernel.hotplug", "it names a program that the kernel runs as root"},
 	{"kernel.randomize_va_space", SECURITY},
 	{"kernel.kptr_restrict", SECURITY},
 	{"kernel.dmesg_restrict", SECURITY},

@@ -12,8 +12,11 @@
 #include "base/mem.h"
 #include "base/words.h"
 #include "kinds/isolation.h"
+#include "kinds/kernel_file.h"
 #include "profile/tutorials.h"
 #include "sys/kernel_names.h"
+#include "sys/module.h"
+#include "sys/sysctl_d.h"
 
 #define SET "kernel_args.set"
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
@@ -24,6 +27,13 @@
 	"the hugepages section sets page pools; write " \
 	"hugepages: [{size: 1G, per_node: 32}]" TUTORIAL_HUGEPAGES
 #define NO_OPTION "the kernel has no such option and ignores it; write iommu: "
+#define INIT                                                                                    \
+	"systemd then runs other programs, or leaves some out, in each boot of the nodes; put " \
+	"the unit or its drop-in into the image"
+#define FETCHED                                                                                \
+	"the node then runs as root what this argument names; put the configuration into the " \
+	"image"
+#define OF_TRIAL "railhead sets this argument during a trial; leave it out"
 #define ROOT_FS "only the boot loader may set this argument of the root file system; leave it out"
 
 /* Arguments that never belong into set; value NULL: any value. */
@@ -51,12 +61,24 @@ static const struct {
 	{"ro", NULL, ROOT_FS},
 	{"rw", NULL, ROOT_FS},
 	{"initrd", NULL, "only the boot loader may name the initramfs; leave it out"},
-	{"BOOT_IMAGE", NULL, "the boot loader writes this itself"},
+	{"BOOT_IMAGE", NULL, "the boot loader writes this itself; leave it out"},
 	{"init", NULL, "railhead does nothing in a boot with init=; leave it out"},
-	{"panic", NULL, "railhead sets this argument during a trial"},
-	{"rd.shell", NULL, "railhead sets this argument during a trial"},
-	{"rd.emergency", NULL, "railhead sets this argument during a trial"},
-	{"rd.timeout", NULL, "railhead sets this argument during a trial"},
+	/* kernel-command-line(7), systemd-debug-generator(8), systemd.system-credentials(7) */
+	{"systemd.run", NULL, INIT},
+	{"systemd.mask", NULL, INIT},
+	{"systemd.wants", NULL, INIT},
+	{"systemd.setenv", NULL, INIT},
+	{"systemd.set_credential", NULL, INIT},
+	{"systemd.set_credential_binary", NULL, INIT},
+	{"systemd.debug_shell", NULL, INIT},
+	{"systemd.pull", NULL, INIT},
+	{"ignition.config.url", NULL, FETCHED},
+	{"ds", NULL, FETCHED},
+	{"TOMOYO_loader", NULL, FETCHED},
+	{"panic", NULL, OF_TRIAL},
+	{"rd.shell", NULL, OF_TRIAL},
+	{"rd.emergency", NULL, OF_TRIAL},
+	{"rd.timeout", NULL, OF_TRIAL},
 };
 
 /*
@@ -96,9 +118,44 @@ static void warn_of_unknown(struct ruling *r, const struct ynode *arg)
 		  arg->text, hint);
 }
 
+/*
+ * The file that an argument sets: of a sysctl ("sysctl.vm.swappiness=1", process_sysctl_arg() of
+ * fs/proc/proc_sysctl.c) or of a module's parameter ("mlx5_core.prof_sel=2"). NULL: none. The
+ * caller frees.
+ */
+static char *file_of_arg(const char *arg)
+{
+	cleanup_free char *key = xstrndup(arg, arg_key_len(arg));
+	char *dot = strchr(key, '.');
+
+	if (!dot)
+		return NULL;
+	*dot = '\0';
+	return streq(key, "sysctl") ? sysctl_file(dot + 1) : module_param_path(key, dot + 1);
+}
+
+/* Whether the argument has that key, also for systemd of the initramfs ("rd.systemd.mask"). */
+static bool is_arg(const char *arg, const char *key)
+{
+	return arg_is(arg, key) || (str_starts(key, "systemd.") && str_starts(arg, "rd.") &&
+				    arg_is(arg + strlen("rd."), key));
+}
+
+/* Why a profile must not have the argument, or NULL. */
+static const char *arg_refusal(const char *arg)
+{
+	cleanup_free char *file = file_of_arg(arg);
+
+	for (size_t i = 0; i < array_len(bad_args); i++)
+		if (is_arg(arg, bad_args[i].key) &&
+		    (!bad_args[i].value || commas_have(arg_value(arg), bad_args[i].value)))
+			return bad_args[i].why;
+	return file ? kernel_file_refusal(file, arg_value(arg), false) : NULL;
+}
+
 static void judge_arg(struct ruling *r, const struct ynode *arg)
 {
-	const char *mode = arg_boot_mode(arg->text);
+	const char *mode = arg_boot_mode(arg->text), *refusal = arg_refusal(arg->text);
 
 	if (mode) {
 		rule_error(r, arg, SET,
@@ -108,15 +165,10 @@ static void judge_arg(struct ruling *r, const struct ynode *arg)
 		return;
 	}
 	warn_of_deadly(r, arg);
-	for (size_t i = 0; i < array_len(bad_args); i++) {
-		if (!arg_is(arg->text, bad_args[i].key))
-			continue;
-		if (bad_args[i].value && !commas_have(arg_value(arg->text), bad_args[i].value))
-			continue;
-		rule_error(r, arg, SET, "%.80s: %s", arg->text, bad_args[i].why);
-		return;
-	}
-	warn_of_unknown(r, arg);
+	if (refusal)
+		rule_error(r, arg, SET, "%.80s: %s", arg->text, refusal);
+	else
+		warn_of_unknown(r, arg);
 }
 
 static void args_are_known_good(struct ruling *r)

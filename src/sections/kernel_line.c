@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sections/kernel_line.h"
 
+#include "base/mem.h"
+#include "kinds/kernel_file.h"
 #include "profile/language.h"
+#include "sys/read.h"
+#include "sys/sysctl_d.h"
 
 static const struct spec line_text = {
 	.what = "a value (text on one line)",
@@ -16,6 +20,10 @@ static const struct spec line_map = {
 			 KEY("optional", &spec_bool,
 			     "Whether the kernel may lack the file; default false.",
 			     .class = KEY_GOVERNS),
+			 KEY("force", &spec_bool,
+			     "Whether to write a file or value that a mistake makes fatal, such as "
+			     "a file of /sys/fs/cgroup; default false.",
+			     .class = KEY_GOVERNS),
 			 KEY("on_drift", &spec_on_drift,
 			     "Consequence of a changed value after the verdict; default lapse.",
 			     .class = KEY_GOVERNS)),
@@ -26,6 +34,58 @@ const struct spec kernel_line = {
 	.scalar = &line_text,
 	.map = &line_map,
 };
+
+bool kernel_line_forced(const struct ynode *line)
+{
+	return line->kind == YAML_MAP && ynode_bool(line, "force", false);
+}
+
+void kernel_line_judge(struct ruling *r, const char *section, const struct ynode *key,
+		       const struct ynode *line, const char *path)
+{
+	const char *why =
+		kernel_file_refusal(path, scalar(line_value(line)), kernel_line_forced(line));
+	cleanup_free char *at = xasprintf("%s.%.120s", section, key->text);
+
+	if (why)
+		rule_error(r, key, at, "%s", why);
+}
+
+static void judge_files_of(const struct root *root, const char *section, const struct ynode *key,
+			   const struct ynode *line, const char *path, struct diags *diags)
+{
+	const char *value = scalar(line_value(line));
+	bool forced = kernel_line_forced(line);
+	cleanup_free char *at = xasprintf("%s.%.120s", section, key->text);
+	cleanup_strv struct strv files = {0};
+	struct err err = {0};
+	int r;
+
+	if (kernel_file_refusal(path, value, forced))
+		return; /* a rule has said so */
+	r = read_glob(root, path, &files, &err);
+	for (size_t i = 0; (r == 0 || root_lacks(r)) && i < files.n; i++)
+		r = kernel_file_judge(root, files.v[i], value, forced, &err);
+	if (r < 0 && !root_lacks(r))
+		diag_error(diags, key->at, at, "%s", err.text);
+}
+
+void kernel_lines_judge_files(const struct root *root, const struct profile *p, struct diags *diags)
+{
+	const struct ynode *sysfs = profile_section(p, "sysfs");
+	const struct ynode *sysctl = profile_section(p, "sysctl");
+
+	diags->code = "kernel-file";
+	for (size_t i = 0; i < count(sysfs, YAML_MAP); i++)
+		judge_files_of(root, "sysfs", sysfs->keys.v[i], sysfs->items.v[i],
+			       sysfs->keys.v[i]->text, diags);
+	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
+		cleanup_free char *path = sysctl_file(sysctl->keys.v[i]->text);
+
+		judge_files_of(root, "sysctl", sysctl->keys.v[i], sysctl->items.v[i], path, diags);
+	}
+	diags->code = NULL;
+}
 
 void kernel_line_emit(const char *section, enum phase phase, const struct ynode *key,
 		      const struct ynode *line, const char *path, struct plan *plan)
@@ -39,6 +99,8 @@ void kernel_line_emit(const char *section, enum phase phase, const struct ynode 
 	c->drift_warns =
 		line->kind == YAML_MAP && ynode_is_word(ynode_get(line, "on_drift"), ON_DRIFT_WARN);
 	c->late = true;
+	c->named = true;
+	c->forced = kernel_line_forced(line);
 }
 
 void kernel_line_differs(struct ruling *r, const struct ynode *value, const char *key,

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kinds/checks.h"
+#include "kinds/kernel_file.h"
 #include "profile/language.h"
 #include "profile/rules.h"
 #include "profile/tutorials.h"
@@ -297,16 +298,21 @@ static const struct {
 	 "parameters are peerdirect_support and persistent_api_support)" TUTORIAL_PEERMEM_ENABLED},
 };
 
-static void judge_option(struct ruling *r, const char *module, const struct ynode *param)
+static void judge_option(struct ruling *r, const char *module, const struct ynode *param,
+			 const struct ynode *value)
 {
 	cleanup_free char *key = xasprintf("modules.options.%.64s.%.64s", module, param->text);
 	cleanup_free char *arg = xasprintf("%s.%s", module, param->text);
+	cleanup_free char *file = module_param_path(module, param->text);
+	const char *refusal = kernel_file_refusal(file, scalar(value), false);
 	const struct ynode *given = find_arg(r, arg);
 
 	for (size_t i = 0; i < array_len(no_params); i++)
 		if (names_same(module, no_params[i].module) &&
 		    names_same(param->text, no_params[i].param))
 			rule_error(r, param, key, "%s", no_params[i].why);
+	if (refusal)
+		rule_error(r, param, key, "%s", refusal);
 	if (given)
 		rule_error(r, param, key,
 			   "%.80s at %s of kernel_args.set sets this parameter too, and the "
@@ -320,7 +326,8 @@ static void options_are_sound(struct ruling *r)
 
 	for (size_t i = 0; i < count(options, YAML_MAP); i++)
 		for (size_t j = 0; j < count(options->items.v[i], YAML_MAP); j++)
-			judge_option(r, options->keys.v[i]->text, options->items.v[i]->keys.v[j]);
+			judge_option(r, options->keys.v[i]->text, options->items.v[i]->keys.v[j],
+				     options->items.v[i]->items.v[j]);
 }
 
 static void blacklisted_needs_no_options(struct ruling *r)

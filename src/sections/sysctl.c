@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sysctl: values passed to the kernel verbatim, in document order. */
 #include <ctype.h>
-#include <fnmatch.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "kinds/kernel_file.h"
+#include "node/node.h"
 #include "profile/language.h"
 #include "sections/kernel_line.h"
 #include "sys/kernel_names.h"
@@ -37,8 +38,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	(void)err;
 	for (size_t i = 0; i < section->keys.n; i++) {
 		const struct ynode *key = section->keys.v[i];
-		cleanup_free char *below = sysctl_path(key->text);
-		cleanup_free char *path = xasprintf("/proc/sys/%s", below);
+		cleanup_free char *path = sysctl_file(key->text);
 
 		kernel_line_emit("sysctl", PHASE_SYSCTL, key, section->items.v[i], path, plan);
 	}
@@ -48,34 +48,17 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 
 /* --- rules -------------------------------------------------------------------------------- */
 
-static const struct {
-	const char *path, *why;
-} owned_sysctls[] = {
-	{"vm/drop_caches", "the file is a command, not a setting; leave it out"},
-	{"vm/compact_memory", "the file is a command, not a setting; leave it out"},
-	{"net/ipv4/route/flush", "the file is a command, not a setting; leave it out"},
-	{"net/ipv6/route/flush", "the file is a command, not a setting; leave it out"},
-	{"kernel/modules_disabled",
-	 "stage early writes it, and the kernel then loads no further drivers; leave it out"},
-	{"vm/nr_hugepages",
-	 "the hugepages section sets page pools; write hugepages: [{size: 2M, per_node: 512}]"},
-	{"vm/nr_hugepages_mempolicy",
-	 "the hugepages section sets page pools; write hugepages: [{size: 2M, per_node: 512}]"},
-};
-
-static void sysctls_have_no_section(struct ruling *r)
+static void sysctls_are_settings(struct ruling *r)
 {
 	const struct ynode *sysctl = section(r, "sysctl");
 
 	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
 		const struct ynode *n = sysctl->keys.v[i];
-		cleanup_free char *path = sysctl_path(n->text);
+		cleanup_free char *path = sysctl_file(n->text);
 		cleanup_free char *key = xasprintf("sysctl.%.80s", n->text);
 
-		for (size_t j = 0; j < array_len(owned_sysctls); j++)
-			if (fnmatch(path, owned_sysctls[j].path, FNM_PATHNAME | FNM_NOESCAPE) == 0)
-				rule_error(r, n, key, "%s", owned_sysctls[j].why);
-		if (streq(path, "net/ipv4/tcp_low_latency"))
+		kernel_line_judge(r, "sysctl", n, sysctl->items.v[i], path);
+		if (streq(path, "/proc/sys/net/ipv4/tcp_low_latency"))
 			rule_warn(r, n, key,
 				  "the kernel keeps this file for old scripts and ignores it; "
 				  "leave it out");
@@ -176,35 +159,118 @@ static void values_are_numbers(struct ruling *r)
 	}
 }
 
-static const struct ynode *sysctl_value(const struct ruling *r, const char *path)
+/* The last line of the file; or NULL. */
+static const struct ynode *line_of(const struct ruling *r, const char *path)
 {
-	const struct ynode *sysctl = section(r, "sysctl");
+	const struct ynode *sysctl = section(r, "sysctl"), *line = NULL;
 
 	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
 		cleanup_free char *have = sysctl_path(sysctl->keys.v[i]->text);
 
 		if (streq(have, path))
-			return line_value(sysctl->items.v[i]);
+			line = sysctl->items.v[i];
 	}
-	return NULL;
+	return line;
 }
 
 static void balancing_agrees(struct ruling *r)
 {
 	const struct ynode *arg = find_arg(r, "numa_balancing");
-	const struct ynode *value = sysctl_value(r, "kernel/numa_balancing");
+	const struct ynode *value = line_value(line_of(r, "kernel/numa_balancing"));
 
 	if (arg && *scalar(value) &&
 	    streq(arg_value(arg->text), "disable") != streq(value->text, "0"))
 		kernel_line_differs(r, value, "sysctl.kernel.numa_balancing", arg);
 }
 
+/* --- values with which no node works -------------------------------------------------------- */
+
+/* Bytes of memory of the machine, known or expected; 0: unknown. */
+static uint64_t memory_of(const struct ruling *r)
+{
+	uint64_t bytes = r->node ? node_memory(r->node)->bytes : 0;
+
+	if (!bytes)
+		ynode_number(ynode_get(section(r, "expect"), "memory"), &bytes);
+	return bytes;
+}
+
+/* The number that the profile sets the sysctl to, unless by force. */
+static bool number_of(const struct ruling *r, const char *path, uint64_t *ret)
+{
+	const struct ynode *line = line_of(r, path);
+
+	return line && !kernel_line_forced(line) && parse_u64(scalar(line_value(line)), ret) == 0;
+}
+
+static void reject(struct ruling *r, const char *path, const char *why)
+{
+	const struct ynode *value = line_value(line_of(r, path));
+	cleanup_free char *key = xasprintf("sysctl.%s", path);
+
+	for (char *p = key; *p; p++)
+		*p = *p == '/' ? '.' : *p;
+	rule_error(r, value, key, "%.40s: %s; " FORCE_REMEDY, value->text, why);
+}
+
+/*
+ * Lower bounds: Documentation/admin-guide/sysctl/{kernel,vm}.rst of the kernel, and PID_MAX_DEFAULT
+ * of include/linux/threads.h.
+ */
+static const struct {
+	const char *path;
+	uint64_t least;
+	const char *why;
+} least_values[] = {
+	{"kernel/pid_max", 32768,
+	 "fewer than the kernel's default of 32768 processes and threads, so that logins and "
+	 "services of the node fail"},
+	{"vm/min_free_kbytes", 1024, "the kernel deadlocks under load with less than 1024"},
+};
+
+/*
+ * With overcommit_memory=2, no more memory can be allocated than overcommit_ratio percent, or
+ * overcommit_kbytes, and swap; the default is 50 percent (mm/util.c, vm_commit_limit()).
+ */
+static void judge_overcommit(struct ruling *r)
+{
+	uint64_t mode, percent, kb, memory = memory_of(r);
+
+	if (!number_of(r, "vm/overcommit_memory", &mode) || mode != 2)
+		return;
+	if (number_of(r, "vm/overcommit_kbytes", &kb) && kb) {
+		if (kb < memory / 1024 / 2)
+			reject(r, "vm/overcommit_kbytes",
+			       "overcommit_memory=2 then allows programs less than half of the "
+			       "memory, and PID 1 fails to start services");
+	} else if (number_of(r, "vm/overcommit_ratio", &percent) && percent < 50) {
+		reject(r, "vm/overcommit_ratio",
+		       "overcommit_memory=2 then allows programs less than the kernel's default of "
+		       "50 percent of the memory, and PID 1 fails to start services");
+	}
+}
+
+static void nodes_work_with_values(struct ruling *r)
+{
+	uint64_t n, memory = memory_of(r);
+
+	for (size_t i = 0; i < array_len(least_values); i++)
+		if (number_of(r, least_values[i].path, &n) && n < least_values[i].least)
+			reject(r, least_values[i].path, least_values[i].why);
+	if (memory && number_of(r, "vm/min_free_kbytes", &n) && n > memory / 1024 / 4)
+		reject(r, "vm/min_free_kbytes",
+		       "more than a quarter of the memory, which the kernel then gives to no "
+		       "program");
+	judge_overcommit(r);
+}
+
 static const struct rule rules[] = {
-	RULE("sysctls-have-no-section", sysctls_have_no_section),
+	RULE("sysctls-are-settings", sysctls_are_settings),
 	RULE("sysctls-are-said-once", sysctls_are_said_once),
 	RULE("names-are-known", names_are_known),
 	RULE("values-are-numbers", values_are_numbers),
 	RULE("balancing-agrees", balancing_agrees),
+	RULE("nodes-work-with-values", nodes_work_with_values),
 	NO_MORE_RULES,
 };
 

@@ -8,7 +8,6 @@
 #include "base/words.h"
 #include "kinds/link.h"
 #include "profile/language.h"
-#include "profile/tutorials.h"
 #include "sections/kernel_line.h"
 #include "sys/module.h"
 
@@ -43,62 +42,14 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 
 /* --- rules: contradictions with other sections and arguments ------------------------------- */
 
-/* Files by the last part of their path, below dir. */
-static const struct {
-	const char *dir, *file, *why;
-} owned_files[] = {
-	{"/sys/", "sriov_numvfs",
-	 "the sriov section creates VFs; write sriov: {SET: {vfs: ...}}" TUTORIAL_NUMVFS},
-	{"/sys/", "sriov_drivers_autoprobe",
-	 "sriov: turns it off and on again while it creates VFs; leave it out"},
-	{"/sys/", "driver_override", "write sriov: {SET: {vf: {driver: ...}}}"},
-	{"/sys/", "nr_hugepages",
-	 "the hugepages section sets page pools; write hugepages: [{size: 2M, per_node: 512}]"},
-	{"/sys/", "nr_hugepages_mempolicy",
-	 "the hugepages section sets page pools; write hugepages: [{size: 2M, per_node: 512}]"},
-	{"/sys/", "bind", "the file is a command, not a setting; write sriov: or modules:"},
-	{"/sys/", "unbind", "the file is a command, not a setting; write sriov: or modules:"},
-	{"/sys/", "new_id", "the file is a command, not a setting; write modules.options:"},
-	{"/sys/", "remove_id", "the file is a command, not a setting; write modules.options:"},
-	{"/sys/", "drivers_probe", "the file is a command, not a setting; write sriov:"},
-	{"/sys/", "uevent", "the file is a command, not a setting; leave it out"},
-	{"/sys/bus/", "remove", "each run would remove the device; leave it out"},
-	{"/sys/devices/", "remove", "each run would remove the device; leave it out"},
-	{"/sys/bus/", "rescan", "the file is a command, not a setting; leave it out"},
-	{"/sys/devices/", "rescan", "the file is a command, not a setting; leave it out"},
-	{"/sys/class/", "rescan", "the file is a command, not a setting; leave it out"},
-	{"/sys/bus/", "reset", "each run would reset the device; leave it out"},
-	{"/sys/devices/", "reset", "each run would reset the device; leave it out"},
-	{"/sys/", "reset_subordinate", "each run would reset the devices; leave it out"},
-	{"/sys/", "delete", "each run would remove the device; leave it out"},
-	{"/sys/power/", "state", "the write puts the machine to sleep; leave it out"},
-	{"/sys/power/", "disk", "the file controls hibernation; leave it out"},
-	{"/sys/kernel/iommu_groups/", "type",
-	 "the kernel rejects writes while a driver is bound; "
-	 "write kernel_args: {iommu: ...}" TUTORIAL_GROUP_TYPE},
-	{"/sys/", "traffic_class",
-	 "the file reads back in a different form; write qos: {SET: {traffic_class: ...}}"},
-};
-
-static bool is_of(const char *name, const char *file)
-{
-	return streq(name, file) || (!streq(name, "*") && fnmatch(name, file, FNM_NOESCAPE) == 0);
-}
-
-static void sysfs_has_no_section(struct ruling *r)
+static void sysfs_has_settings(struct ruling *r)
 {
 	const struct ynode *sysfs = section(r, "sysfs");
 
-	for (size_t i = 0; i < count(sysfs, YAML_MAP); i++) {
-		const struct ynode *n = sysfs->keys.v[i];
-		const char *slash = strrchr(n->text, '/');
-		cleanup_free char *key = xasprintf("sysfs.%.120s", n->text);
-
-		for (size_t j = 0; slash && j < array_len(owned_files); j++)
-			if (is_of(slash + 1, owned_files[j].file) &&
-			    str_starts(n->text, owned_files[j].dir))
-				rule_error(r, n, key, "%s", owned_files[j].why);
-	}
+	for (size_t i = 0; i < count(sysfs, YAML_MAP); i++)
+		if (str_starts(sysfs->keys.v[i]->text, "/"))
+			kernel_line_judge(r, "sysfs", sysfs->keys.v[i], sysfs->items.v[i],
+					  sysfs->keys.v[i]->text);
 }
 
 static void huge_pages_agree(struct ruling *r)
@@ -287,8 +238,7 @@ static void judge_option(struct ruling *r, const char *module, const struct ynod
 			 const struct ynode *said)
 {
 	cleanup_free char *key = xasprintf("modules.options.%.64s.%.64s", module, param->text);
-	cleanup_free char *dir = module_sysfs_name(module);
-	cleanup_free char *file = xasprintf("/sys/module/%s/parameters/%s", dir, param->text);
+	cleanup_free char *file = module_param_path(module, param->text);
 	const struct ynode *value = NULL, *line = line_of(r, file, &value);
 
 	if (line && *scalar(value) && *scalar(said) &&
@@ -307,7 +257,7 @@ static void sysfs_agrees_with_options(struct ruling *r)
 }
 
 static const struct rule rules[] = {
-	RULE("sysfs-has-no-section", sysfs_has_no_section),
+	RULE("sysfs-has-settings", sysfs_has_settings),
 	RULE("huge-pages-agree", huge_pages_agree),
 	RULE("sysfs-agrees-with-sets", sysfs_agrees_with_sets),
 	RULE("sysfs-agrees-with-options", sysfs_agrees_with_options),

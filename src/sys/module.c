@@ -128,3 +128,10 @@ int module_state(const struct root *root, const char *name, enum module_state *r
 		*ret = MODULE_ABSENT;
 	return 0;
 }
+
+char *module_param_path(const char *module, const char *param)
+{
+	cleanup_free char *dir = module_sysfs_name(module), *file = module_sysfs_name(param);
+
+	return xasprintf("/sys/module/%s/parameters/%s", dir, file);
+}

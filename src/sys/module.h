@@ -27,3 +27,5 @@ int module_state(const struct root *root, const char *name, enum module_state *r
 int module_has_param(const struct root *root, const char *name, const char *param);
 /* "mlx5-core" -> "mlx5_core"; caller frees. */
 char *module_sysfs_name(const char *name);
+/* The file of a parameter, "/sys/module/mlx5_core/parameters/prof_sel"; caller frees. */
+char *module_param_path(const char *module, const char *param);

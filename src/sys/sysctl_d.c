@@ -26,6 +26,13 @@ char *sysctl_path(const char *key)
 	return path;
 }
 
+char *sysctl_file(const char *key)
+{
+	cleanup_free char *path = sysctl_path(key);
+
+	return xasprintf("/proc/sys/%s", path);
+}
+
 static char *trimmed(char *text)
 {
 	char *end;

@@ -9,6 +9,8 @@
  * places, so that net.ipv4.conf.enp3s0/200.forwarding names the VLAN enp3s0.200. The caller frees.
  */
 char *sysctl_path(const char *key);
+/* The same as an absolute path. The caller frees. */
+char *sysctl_file(const char *key);
 
 /* The directories of systemd-sysctl, the first directory first; procps also reads SYSCTL_CONF. */
 enum { SYSCTL_D_DIRS = 4 };
