@@ -78,7 +78,7 @@ setup() {
 }
 
 @test "explain: the command of each fault code is one of railhead's own, or of a tool that nodes have" {
-  local tools=" cat devlink df dmidecode ethtool findmnt grep ip journalctl last ldconfig ls lsblk lscpu lsmod lspci nvidia-smi nvme rdma sysctl systemctl top uname "
+  local tools=" cat devlink df dmesg dmidecode ethtool findmnt grep ip journalctl last ldconfig ls lsblk lscpu lsmod lspci nvidia-smi nvme rdma sysctl systemctl top uname "
   while read -r code program verb more; do
     case $program in
       railhead)

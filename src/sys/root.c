@@ -140,9 +140,9 @@ static int walk_dir(const struct root *root, const struct walk *w)
 	return w->depth ? w->stack[w->depth - 1] : root->fd;
 }
 
-static int read_link_at(int fd, char *buf, size_t size)
+static int read_link_at(int dir, const char *name, char *buf, size_t size)
 {
-	ssize_t n = readlinkat(fd, "", buf, size - 1);
+	ssize_t n = readlinkat(dir, name, buf, size - 1);
 
 	if (n < 0)
 		return -errno;
@@ -206,7 +206,7 @@ int root_walk(const struct root *root, const char *path, int flags, root_judge j
 		if (S_ISLNK(st.st_mode) && !(last && !saved && (flags & O_NOFOLLOW))) {
 			char joined[PATH_MAX];
 
-			r = read_link_at(fd, target, sizeof(target));
+			r = read_link_at(fd, "", target, sizeof(target));
 			if (r == 0 && ++links > MAX_LINKS)
 				r = -ELOOP;
 			if (r < 0)
@@ -319,16 +319,9 @@ int root_stat(const struct root *root, struct stat *ret, const char *path)
 static int path_of_fd(int fd, char *buf, size_t size)
 {
 	char link[32];
-	ssize_t n;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, buf, size - 1);
-	if (n < 0)
-		return -errno;
-	if ((size_t)n >= size - 1)
-		return -ENAMETOOLONG;
-	buf[n] = '\0';
-	return 0;
+	return read_link_at(AT_FDCWD, link, buf, size);
 }
 
 int root_path_of(const struct root *root, int fd, char **ret)

@@ -50,8 +50,9 @@ def _is_held_back(vm, key):
 
 @state("overcommit", guest=GUEST, after=FIRST_BOOTS)
 def overcommit(vm):
+    # check refuses it without force, which says that it is meant.
     equal("the mark of a boot that came up", vm.run("test -e /var/lib/railhead/early-mark").status, 1)
-    _brick(vm, "sysctl: {vm.overcommit_memory: 2, vm.overcommit_ratio: 0}", "FAILED")
+    _brick(vm, "sysctl: {vm.overcommit_memory: 2, vm.overcommit_ratio: {value: 0, force: true}}", "FAILED")
 
 
 @case("overcommit", "no memory for programs: the third boot comes up without the setting, and is blocked")
@@ -74,7 +75,7 @@ def mended(vm):
 
 @state("pid_max", guest=GUEST)
 def pid_max(vm):
-    _brick(vm, "sysctl: {kernel.pid_max: 301}", "FAILED")
+    _brick(vm, "sysctl: {kernel.pid_max: {value: 301, force: true}}", "FAILED")
 
 
 @case("pid_max", "no numbers for processes: held back")
