@@ -284,6 +284,14 @@ blocked() {
   [[ $output == "nothing is admitted by hand"* ]]
 }
 
+@test "admit: the newest admission is the one in force" {
+  blocked
+  run -0 "$railhead" admit --for 1h --reason x --root "$root"
+  run -0 "$railhead" admit --for 1m --reason y --root "$root"
+  in_record '.admission.until_usec - .admission.since_usec == 60e6 and .admission.reason == "y"'
+  run -0 "$railhead" status --root "$root"
+}
+
 @test "admit: its end counts even if nobody clears it away" {
   blocked
   "$railhead" admit --for 1m --reason x --root "$root"
