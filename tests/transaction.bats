@@ -278,9 +278,10 @@ ready_no_more() { # DIR full|ro: what is claimed after the judgement, and what t
     "$railhead" gate --retry --root "$root"
     echo "then: $(claims | xargs)"'
   echo "$output"
-  [[ $output == *"exit 1"$'\n'"claims: "$'\n'*"verdict: ready"*"then: file label metric status" ]]
-  [[ ${output%%exit 1*} == *"verdict: waiting"*"the verdict 'ready' could not be written: "*"No space left"* ]]
-  [[ ${output%%exit 1*} != *"verdict: ready"* ]]
+  [[ $output == *"exit 7"$'\n'"claims: "$'\n'*"verdict: ready"*"then: file label metric status" ]]
+  # not even what watches the devices could be written
+  [[ ${output%%exit 7*} == *"verdict: waiting"*"device-0000:"*": No space left"* ]]
+  [[ ${output%%exit 7*} != *"verdict: ready"* ]]
 }
 
 @test "a reader that goes away ends no judgement" {

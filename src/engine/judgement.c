@@ -242,25 +242,36 @@ static void judge_all(struct work *w)
 		under_load_keep(w->record, &w->run, &w->v);
 }
 
+/* A node whose losses would pass unseen is not ready; /run may have room later. */
+static void wait_for_watch(struct work *w, const struct err *why)
+{
+	verdict_simple(&w->v, VERDICT_WAITING, FAULT_GATE_FAILED, why->text);
+	w->v.otherwise = VERDICT_BLOCKED;
+	strv_add(&w->v.awaited, "the watch of devices");
+}
+
 static void look_and_measure(struct work *w)
 {
 	cleanup_strv struct strv loaded = {0};
 	struct stage_result result;
 	struct err err = {0};
-	int r;
+	bool unwatched;
+	int r = 0;
 
 	/* Before the first look, because each loss from here on causes an event. */
-	r = watch_begin(&w->run, &err);
+	unwatched = watch_begin(&w->run, &err) < 0;
 	w->j->at_work(&w->run, STAGE_GATE, true);
 	run_look_gate(&w->run, CHECKS_WAIT_US, &result);
-	if (r == 0)
+	if (!unwatched)
 		r = w->goes_on ? numbers_take_rest(&w->run, w->record, &loaded, &err)
 			       : numbers_take(&w->run, w->j->again, w->record, &loaded, &err);
 	if (loaded.n)
 		look_after_load(w, &loaded, &result);
 	else if (!w->goes_on)
 		say_unjudged(w);
-	if (r < 0)
+	if (unwatched)
+		wait_for_watch(w, &err);
+	else if (r < 0)
 		verdict_simple(&w->v, VERDICT_BLOCKED, FAULT_GATE_FAILED, err.text);
 	else
 		judge_all(w);

@@ -341,8 +341,6 @@ static const char *const system_dirs[] = {
 	"/var/lib/railhead",
 	"/var/lib/systemd",
 	"/var/lib/dbus",
-	"/var/lib/dpkg",
-	"/var/lib/rpm",
 	"/var/lock",
 	"/var/run",
 	"/var/spool/cron",
