@@ -45,23 +45,18 @@ static int write_mark(const struct root *root, const struct mark *m, struct err 
 	return state_keep(root, HOLD_BACK_FILE, text, err);
 }
 
-/* The mark as this boot has it, or will have it: the same in each run of a boot. */
-static void find_mark(const struct section_ctx *ctx, struct mark *ret)
+/* The mark of this profile as this boot has it, or will have it: the same in each run of a boot. */
+static void take_over(const struct section_ctx *ctx, struct mark *m)
 {
 	char boot[37];
-	bool on_trial = strstr(ctx->node->cmdline, ENV_ARG_TRIAL);
 
 	state_boot_id(ctx->root, boot);
-	if (!read_mark(ctx->root, ret) || !streq(ret->digest, ctx->profile->digest)) {
-		*ret = (struct mark){0};
-		snprintf(ret->digest, sizeof(ret->digest), "%s", ctx->profile->digest);
-	}
-	if (streq(ret->boot, boot))
+	if (streq(m->boot, boot))
 		return;
-	ret->held = ret->boots >= HOLD_BACK_BOOTS;
-	if (!ret->held && !on_trial)
-		ret->boots++;
-	snprintf(ret->boot, sizeof(ret->boot), "%s", boot);
+	m->held = m->boots >= HOLD_BACK_BOOTS;
+	if (!m->held && !strstr(ctx->node->cmdline, ENV_ARG_TRIAL))
+		m->boots++;
+	snprintf(m->boot, sizeof(m->boot), "%s", boot);
 }
 
 /* Set in stage early, or in devices because the file was absent in early. */
@@ -78,7 +73,9 @@ void hold_back(const struct section_ctx *ctx, struct plan *plan)
 	cleanup_free char *why = NULL;
 	struct mark m;
 
-	find_mark(ctx, &m);
+	if (!read_mark(ctx->root, &m) || !streq(m.digest, ctx->profile->digest))
+		return;
+	take_over(ctx, &m);
 	if (!m.held)
 		return;
 	why = xasprintf("not set: the last %u boots that set the lines of sysctl, sysfs and mounts "
@@ -142,7 +139,10 @@ int hold_back_begin(const struct section_ctx *ctx, const struct plan *plan, stru
 
 	if (!plan_needs_mark(plan))
 		return 0;
-	find_mark(ctx, &m);
+	if (!read_mark(ctx->root, &m) || !streq(m.digest, ctx->profile->digest))
+		m = (struct mark){0};
+	snprintf(m.digest, sizeof(m.digest), "%s", ctx->profile->digest);
+	take_over(ctx, &m);
 	if (is_mounted_later(ctx->root))
 		return err_set(err, -EBUSY, STATE_KEPT_DIR ": its file system is mounted later");
 	r = write_mark(ctx->root, &m, err);

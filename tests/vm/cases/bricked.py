@@ -28,7 +28,7 @@ def _boot_until(vm, text, timeout=600):
 
 def _brick(vm, settings, sign):
     """Two boots with these settings that do not come up, by that sign, and a third one."""
-    vm.sh(f"mkdir -p {DROP_IN.rpartition('/')[0]} && cat >{DROP_IN} <<'Y'\n{settings}\nY")
+    vm.sh(f"mkdir -p {DROP_IN.rpartition('/')[0]} && cat >{DROP_IN} <<'Y'\nschema: 1\n{settings}\nY")
     exits(vm, f"railhead check {DROP_IN}", 0)
     settle(vm)
     for _ in range(2):
