@@ -282,7 +282,7 @@ $(call obj,test,$(wildcard src/sys/*.c)): TEST_CFLAGS += -O0
 TEST_OBJ := $(call obj,$(UNIT),$(ROOM_SRC) $(filter-out src/bench/main.c,$(BENCH_SRC)) tests/unit/hooks.c tests/lib/clock.c)
 # The doors of tests/unit/hooks.h and tests/lib/clock.h.
 comma := ,
-HOOKED := clock_gettime poll __poll_chk nanosleep netlink_talk syscall ioctl parse_u64 parse_size \
+HOOKED := clock_gettime poll __poll_chk nanosleep write netlink_talk syscall ioctl parse_u64 parse_size \
 	parse_duration parse_latency parse_rate parse_message_rate parse_gts cpus_parse journal_verdict journal_admitted \
 	service_trial_gate_begins service_trial_over service_retry service_admission_over
 HOOKS := $(addprefix -Wl$(comma)--wrap=,$(HOOKED))
@@ -435,6 +435,7 @@ $(BUILD)/fuzz/fuzz_%: $(BUILD)/fuzz/tests/fuzz/fuzz_%.o $(call obj,fuzz,$(FUZZ_L
 
 lint: all ## rooms, warnings, shell and Python scripts, privileges of tests, formatting, man pages, words, what follows from tables
 	$(Q)tests/lint/rooms
+	$(Q)tests/lint/opens
 	$(Q)tests/lint/shell
 	$(Q)tests/lint/python
 	$(Q)tests/lint/privileges

@@ -193,12 +193,24 @@ static int parse(const struct verb *v, int argc, char **argv, struct invocation 
 	return -1;
 }
 
+/* Each, because what could not be read is in most results as if it were not there. */
+static void say_irregular(void)
+{
+	const struct strv *paths = root_irregular();
+
+	for (size_t i = 0; i < paths->n; i++)
+		complain("warning: %s is not a regular file, so it was neither read nor written: "
+			 "put the file back",
+			 paths->v[i]);
+}
+
 static int open_and_run(struct invocation *inv, const struct verb *v)
 {
 	int code = invocation_open_root(inv, v);
 
 	if (code == EXIT_OK)
 		code = v->run(inv);
+	say_irregular();
 	root_close(&inv->foreign);
 	invocation_close_root(inv);
 	return code;

@@ -114,7 +114,7 @@ pwrite64 railhead.env" ]
   "$railhead" kargs --reset --root "$root"
   cp "$block" "$BATS_TEST_TMPDIR/before"
   touch -d @1 "$block"
-  RAILHEAD_INITRAMFS=1 run strace -f -o /dev/null -P "$env" -e trace=pwrite64 \
+  RAILHEAD_INITRAMFS=1 run strace -f -o /dev/null -P "$env" -P "${env#"$root"}" -e trace=pwrite64 \
     -e inject=pwrite64:error=EIO "$railhead" apply --stage initrd --root "$root"
   [ "$status" != 8 ]
   cmp "$block" "$BATS_TEST_TMPDIR/before"
@@ -128,7 +128,7 @@ pwrite64 railhead.env" ]
     rauc
     next_boot
     "$railhead" kargs --reset --root "$root"
-    RAILHEAD_INITRAMFS=1 run strace -f -o /dev/null -e trace=fsync -P "$block" -P "$env" \
+    RAILHEAD_INITRAMFS=1 run strace -f -o /dev/null -e trace=fsync -P "$block" -P "${block#"$root"}" -P "$env" -P "${env#"$root"}" \
       -e inject=fsync:signal=KILL:when=$when "$railhead" apply --stage initrd --root "$root"
     if grub-editenv "$env" list | grep -q '^railhead_try=[ab]$'; then
       grub-editenv "$block" list | grep -qx A_TRY=0
@@ -146,7 +146,7 @@ pwrite64 railhead.env" ]
 @test "RAUC: an attempt that can't be given back arms no trial, and is named" {
   rauc
   "$railhead" kargs --reset --root "$root"
-  RAILHEAD_INITRAMFS=1 run strace -f -o /dev/null -P "$block" -e trace=pwrite64 \
+  RAILHEAD_INITRAMFS=1 run strace -f -o /dev/null -P "$block" -P "${block#"$root"}" -e trace=pwrite64 \
     -e inject=pwrite64:error=EIO "$railhead" apply --stage initrd --root "$root"
   [ "$status" != 8 ]
   [[ $output == */boot/grub/grubenv* ]]
@@ -281,7 +281,7 @@ pwrite64 railhead.env" ]
 
 @test "a block that can't be read holds the reboot back" {
   grubenv x=1
-  RAILHEAD_INITRAMFS=1 run -9 strace -f -o /dev/null -P "$block" -e trace=read -e inject=read:error=EIO \
+  RAILHEAD_INITRAMFS=1 run -9 strace -f -o /dev/null -P "$block" -P "${block#"$root"}" -e trace=read -e inject=read:error=EIO \
     "$railhead" apply --stage initrd --root "$root"
   [[ $output == *"boot counter is active: /boot/grub/grubenv can't be read"* ]]
 }

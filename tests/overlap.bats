@@ -432,7 +432,7 @@ goes_on() { # PID of strace, until it has ended
   } | sku
   echo none >"$root/sys/devices/pci0000:00/block/sda/queue/scheduler"
   # The program stops when it has written the twentieth.
-  strace -f -o "$BATS_TEST_TMPDIR/calls" -e trace=write -P "$root/proc/sys/x/k20" -e inject=write:signal=STOP:when=1 \
+  strace -f -o "$BATS_TEST_TMPDIR/calls" -e trace=write -P "$root/proc/sys/x/k20" -P /proc/sys/x/k20 -e inject=write:signal=STOP:when=1 \
     "$railhead" apply --root "$root" --profile "$BATS_TEST_TMPDIR/sku.yaml" >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
   eventually has_written
   [ "$(cat "$root"/proc/sys/x/k* | grep -c 0)" -ge 1 ]

@@ -413,7 +413,7 @@ next_boot() { # ARGUMENTS
   next_boot "$arg"
   holds direct
   [[ $output == *"same        kernel_args/arrived/$arg"* ]]
-  # others than root, and an initramfs without libpci, read no register
+  # others than root read no register
   truncate -s 64 "$root/$NIC_PORT/config" "$root/$GPU_PORT/config"
   next_boot "$arg"
   port $NIC_PORT 6 $CAN $DEFAULT

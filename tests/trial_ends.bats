@@ -244,7 +244,7 @@ told() { # FILTER VALUE
   run -2 "$railhead" kargs --ended stop --reset --root "$root"
   arms_again "trial 1 of 2"
   trial_begins
-  run -1 strace -f -o /dev/null -P "$env" -e trace=pwrite64 -e inject=pwrite64:error=EIO "$railhead" kargs --ended stop --root "$root"
+  run -1 strace -f -o /dev/null -P "$env" -P "${env#"$root"}" -e trace=pwrite64 -e inject=pwrite64:error=EIO "$railhead" kargs --ended stop --root "$root"
   [[ $output == *"Input/output error"* ]]
   printf x >"$env"
   ended stop

@@ -147,7 +147,7 @@ boot_back() {
   wants new=1
   trial
   put "$width" 8
-  run -7 strace -f -o /dev/null -P "$env" -e trace=pwrite64 -e inject=pwrite64:error=EIO "$railhead" gate --root "$root"
+  run -7 strace -f -o /dev/null -P "$env" -P "${env#"$root"}" -e trace=pwrite64 -e inject=pwrite64:error=EIO "$railhead" gate --root "$root"
   [[ $output != *"is due"* ]]
   fault RH-BOOT-TRIAL-OPEN "Input/output error"
   in_env railhead_try=t

@@ -28,6 +28,11 @@ int err_set(struct err *err, int code, const char *fmt, ...)
 	return code;
 }
 
+const char *err_text(int code)
+{
+	return code == -EBADFD ? "is not a regular file" : strerror(-code);
+}
+
 const char *err_of_path(int code)
 {
 	switch (-code) {
@@ -38,7 +43,7 @@ const char *err_of_path(int code)
 	case EACCES:
 		return "Permission denied; run railhead as root, or make the path readable";
 	default:
-		return strerror(-code);
+		return err_text(code);
 	}
 }
 
@@ -61,7 +66,7 @@ int err_errno(struct err *err, int code, const char *fmt, ...)
 	va_end(ap);
 	if (len < sizeof(err->text))
 		len += (size_t)snprintf(err->text + len, sizeof(err->text) - len, ": %s",
-					strerror(-code));
+					err_text(code));
 	mark_cut(err->text, len);
 	return code;
 }

@@ -31,7 +31,13 @@ struct err {
 /* Sets the message; returns code (a negative errno), for use as `return err_set(...)`. */
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Like err_set(), with ": " and strerror(-code) appended. */
+/*
+ * The text of a negative errno, as of strerror(3), but "is not a regular file" for -EBADFD, which
+ * railhead uses for that (sys/root.h), as systemd does. Static.
+ */
+const char *err_text(int code);
+
+/* Like err_set(), with ": " and err_text(code) appended. */
 int err_errno(struct err *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -20,15 +20,15 @@ enum {
 static void trouble(struct blocks *b, const char *path, int code)
 {
 	if (!b->trouble)
-		b->trouble = xasprintf("%s can't be read (%s)", path, strerror(-code));
+		b->trouble = xasprintf("%s can't be read (%s)", path, err_text(code));
 }
 
 static void add(int top, const char *at, const char *name, const char *path, bool raucs,
 		struct blocks *b)
 {
-	cleanup_close int fd = openat(top, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	cleanup_close int fd = root_open_at(top, name, O_RDONLY | O_NOFOLLOW);
 	struct block block = {.raucs = raucs};
-	int r = fd < 0 ? -errno : read_fd(fd, BLOCK_MAX, &block.text, &block.len);
+	int r = fd < 0 ? fd : read_fd(fd, BLOCK_MAX, &block.text, &block.len);
 
 	if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP || r == -EISDIR)
 		return;

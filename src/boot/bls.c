@@ -22,9 +22,10 @@ bool bls_counts(const char *name)
 	return *name != '.' && n > 5 && streq(name + n - 5, ".conf") && !strstr(name, "rescue");
 }
 
-static char *read_entry(int dir, const char *name)
+static char *read_entry(int boot, const char *name)
 {
-	cleanup_close int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	cleanup_free char *path = xasprintf(BLS_DIR "/%s", name);
+	cleanup_close int fd = root_open_at(boot, path, O_RDONLY);
 	char *text = NULL;
 
 	if (fd < 0 || read_fd(fd, BLS_FILE_MAX, &text, NULL) < 0)
@@ -37,7 +38,7 @@ void bls_read(int boot, struct bls_entries *ret)
 	cleanup_closedir DIR *dir = NULL;
 	cleanup_strv struct strv names = {0};
 	struct dirent *e;
-	int fd = openat(boot, "loader/entries", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = root_open_at(boot, BLS_DIR, O_RDONLY | O_DIRECTORY);
 
 	if (fd < 0)
 		return;
@@ -48,7 +49,7 @@ void bls_read(int boot, struct bls_entries *ret)
 			strv_add(&names, e->d_name);
 	strv_sort(&names);
 	for (size_t i = 0; i < names.n; i++) {
-		struct bls_entry entry = {xstrdup(names.v[i]), read_entry(fd, names.v[i])};
+		struct bls_entry entry = {xstrdup(names.v[i]), read_entry(boot, names.v[i])};
 
 		vec_push(ret, entry);
 	}

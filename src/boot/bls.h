@@ -22,6 +22,8 @@
 #include "base/vec.h"
 #include "boot/env.h"
 
+#define BLS_DIR "loader/entries" /* below /boot */
+
 enum { BLS_FILE_MAX = 65536 };
 
 struct bls_entry {

@@ -60,7 +60,7 @@ static int make_directories(struct place *p, const char *dir, struct err *err)
 static int take_directory(const struct root *root, struct place *p, const char *dir, bool write,
 			  struct bootpart *b, struct err *err)
 {
-	int r;
+	int r, fd;
 
 	place_name(root, p);
 	b->device = p->device ? xstrdup(p->device) : NULL;
@@ -82,9 +82,10 @@ static int take_directory(const struct root *root, struct place *p, const char *
 		if (r < 0)
 			return r;
 	}
-	b->dirfd = openat(p->fd, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (b->dirfd < 0 && errno != ENOENT)
-		return err_errno(err, -errno, "%s: %s", p->found, dir);
+	fd = root_open_at(p->fd, dir, O_RDONLY | O_DIRECTORY);
+	if (fd < 0 && fd != -ENOENT)
+		return err_errno(err, fd, "%s: %s", p->found, dir);
+	b->dirfd = fd < 0 ? -1 : fd;
 	return 0;
 }
 
@@ -214,7 +215,7 @@ static int take_env_over(const struct root *root, int from, int to, struct err *
 static int find_env(const struct root *root, const struct place *esp, struct bootpart *b,
 		    struct err *err)
 {
-	cleanup_close int above = openat(esp->fd, ESP_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int above = root_open_at(esp->fd, ESP_DIR, O_RDONLY | O_DIRECTORY);
 
 	if (has_env(b->dirfd) || !has_env(above))
 		return 0;

@@ -449,9 +449,9 @@ int env_read_bytes(int dirfd, char **ret, size_t *ret_len, struct err *err)
 
 	if (dirfd < 0)
 		return err_errno(err, -ENOENT, "%s", ENV_FILE_NAME);
-	fd = openat(dirfd, ENV_FILE_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	fd = root_open_at(dirfd, ENV_FILE_NAME, O_RDONLY | O_NOFOLLOW);
 	if (fd < 0)
-		return err_errno(err, -errno, "%s", ENV_FILE_NAME);
+		return err_errno(err, fd, "%s", ENV_FILE_NAME);
 	r = read_fd(fd, 64 * 1024, ret, ret_len);
 	if (r == -EFBIG)
 		return err_set(err, -EBADMSG, "%s is damaged: over 64K long instead of %d",

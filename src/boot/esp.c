@@ -114,7 +114,8 @@ static void look_at(const struct libblkid *lib, const struct root *root, const c
 static void probe_disk(const struct libblkid *lib, const struct root *root, const char *disk,
 		       struct found *found)
 {
-	cleanup_close int fd = root_open(root, O_RDONLY, NULL, "/dev/%s", disk);
+	cleanup_free char *name = xasprintf("/dev/%s", disk);
+	cleanup_close int fd = root_open_device(root, name);
 	cleanup_free char *path = xasprintf("/proc/self/fd/%d", fd);
 	blkid_probe probe = fd < 0 ? NULL : lib->blkid_new_probe_from_filename(path);
 
@@ -191,7 +192,7 @@ bool esp_is_xbootldr(const struct root *root, dev_t fs)
 
 void esp_vendors(int top, struct strv *ret)
 {
-	int fd = openat(top, "EFI", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = root_open_at(top, "EFI", O_RDONLY | O_DIRECTORY);
 	cleanup_closedir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
 

@@ -356,7 +356,7 @@ static const char *grub_dir(int boot)
 
 static char *read_at(int dir, const char *name, size_t max)
 {
-	cleanup_close int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	cleanup_close int fd = root_open_at(dir, name, O_RDONLY);
 	char *text = NULL;
 
 	if (fd < 0 || read_fd(fd, max, &text, NULL) < 0)

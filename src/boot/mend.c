@@ -17,8 +17,6 @@
 #include "sys/machine.h"
 #include "sys/read.h"
 
-#define ENTRIES "loader/entries"
-
 struct mending {
 	const struct root *root;
 	int dir; /* directory of the entries */
@@ -35,7 +33,7 @@ struct mending {
 static void __attribute__((format(printf, 4, 5)))
 note(struct mending *m, const char *name, bool refused, const char *fmt, ...)
 {
-	struct mend_note n = {.path = xasprintf("/boot/" ENTRIES "/%s", name), .refused = refused};
+	struct mend_note n = {.path = xasprintf("/boot/" BLS_DIR "/%s", name), .refused = refused};
 	struct str text = {0};
 	va_list ap;
 
@@ -62,28 +60,27 @@ void mend_report_free(struct mend_report *r)
 /* NULL, after a note, if the entry can't be mended. */
 static char *read_entry(struct mending *m, const char *name)
 {
-	cleanup_close int fd = openat(m->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	cleanup_close int fd = root_open_at(m->dir, name, O_RDONLY | O_NOFOLLOW);
 	cleanup_free char *text = NULL;
-	struct stat st;
 	size_t len = 0;
 	int r;
 
 	/* A new file in its place would leave the link's target as it is. */
-	if (fd < 0 && errno == ELOOP) {
+	if (fd == -ELOOP) {
 		note(m, name, true, "is a symbolic link: mend the file that it leads to by hand");
 		return NULL;
 	}
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		note(m, name, true, "can't be read: %s", strerror(errno));
+	if (fd == -EBADFD || fd == -EISDIR) {
+		note(m, name, false, "is not a regular file: left unchanged");
 		return NULL;
 	}
-	if (!S_ISREG(st.st_mode)) {
-		note(m, name, false, "is not a regular file: left unchanged");
+	if (fd < 0) {
+		note(m, name, true, "can't be read: %s", err_text(fd));
 		return NULL;
 	}
 	r = read_fd(fd, BLS_FILE_MAX, &text, &len);
 	if (r < 0) {
-		note(m, name, true, "can't be read: %s", strerror(-r));
+		note(m, name, true, "can't be read: %s", err_text(r));
 		return NULL;
 	}
 	if (text && strlen(text) != len) {
@@ -173,7 +170,7 @@ static int mend_entry(struct mending *m, const char *name, struct err *err)
 		r = machine_create_durable(m->root, m->dir, name, done.text, strlen(done.text),
 					   err);
 		if (r < 0)
-			return err_wrap(err, "/boot/" ENTRIES);
+			return err_wrap(err, "/boot/" BLS_DIR);
 	}
 	say_what(m, name, &done);
 	return 0;
@@ -181,12 +178,12 @@ static int mend_entry(struct mending *m, const char *name, struct err *err)
 
 static int list_entries(int dir, struct strv *ret)
 {
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = root_open_at(dir, ".", O_RDONLY | O_DIRECTORY);
 	cleanup_closedir DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
 
 	if (!d)
-		return -errno;
+		return fd < 0 ? fd : -errno;
 	while ((e = readdir(d)))
 		if (bls_counts(e->d_name))
 			strv_add(ret, e->d_name);
@@ -200,7 +197,7 @@ static int mend_all(struct mending *m, struct err *err)
 	int r = list_entries(m->dir, &names);
 
 	if (r < 0)
-		return err_errno(err, r, "/boot/" ENTRIES);
+		return err_errno(err, r, "/boot/" BLS_DIR);
 	for (size_t i = 0; i < names.n && r == 0; i++)
 		r = mend_entry(m, names.v[i], err);
 	return r;
@@ -251,11 +248,11 @@ static int mend_boot(const struct root *root, struct mending *m, struct err *err
 		r = place_open(root, &t, "/boot", m->write, &boot, err);
 	if (r < 0)
 		return r;
-	m->dir = openat(boot.fd, ENTRIES, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (m->dir < 0 && errno != ENOENT)
-		return err_errno(err, -errno, "/boot/" ENTRIES);
+	m->dir = root_open_at(boot.fd, BLS_DIR, O_RDONLY | O_DIRECTORY);
+	if (m->dir < 0 && m->dir != -ENOENT)
+		return err_errno(err, m->dir, "/boot/" BLS_DIR);
 	if (m->dir < 0) {
-		none(m, "there is no /boot/" ENTRIES ": no menu entries to mend");
+		none(m, "there is no /boot/" BLS_DIR ": no menu entries to mend");
 		return 0;
 	}
 	if (m->write)

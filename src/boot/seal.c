@@ -154,8 +154,7 @@ static char *device_path(const char *name)
 
 static bool read_tokens(const struct root *root, const char *device, struct seal_tokens *ret)
 {
-	cleanup_close int fd =
-		root_open(root, O_RDONLY | O_NONBLOCK | O_NOCTTY, NULL, "%s", device);
+	cleanup_close int fd = root_open_device(root, device);
 	cleanup_free char *json = NULL;
 	char head[HEAD];
 	size_t size;

@@ -4,7 +4,7 @@
  * are those of sysfs; a VF shows none and has its PF's.
  */
 #include <errno.h>
-#include <pci/pci.h>
+#include <pci/header.h>
 #include <stdlib.h>
 #include <string.h>
 

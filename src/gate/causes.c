@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "gate/causes.h"
 
-#include <pci/pci.h>
+#include <pci/header.h>
 #include <stdarg.h>
 #include <stdlib.h>
 

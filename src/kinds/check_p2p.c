@@ -3,7 +3,7 @@
  * Checks pairs.p2p: ACS of the bridges between a NIC and its GPU, and ATS of the NIC. docs/p2p.md
  * has the rules and their sources. Registers are read, and never written.
  */
-#include <pci/pci.h>
+#include <pci/header.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -301,8 +301,7 @@ static void judge_function(const struct kind_ctx *ctx, const char *addr, struct 
 
 	if (!fn || !p2p_readable(fn)) {
 		begin(&v->unknown, "; ");
-		str_addf(&v->unknown, "%s: %s", addr,
-			 fn ? unreadable(fn) : "libpci cannot read it");
+		str_addf(&v->unknown, "%s: %s", addr, fn ? unreadable(fn) : "not a PCI address");
 	} else if (fn->state == ACS_CONVENTIONAL) {
 		begin(&v->lacks, "; ");
 		str_addf(&v->lacks,

@@ -3,7 +3,7 @@
  * Checks the largest packet that a function may send, and finds the device on its way to the root
  * that limits the packet.
  */
-#include <pci/pci.h>
+#include <pci/header.h>
 
 #include "base/str.h"
 #include "kinds/checks.h"

@@ -2,7 +2,7 @@
 #include "kinds/pci.h"
 
 #include <errno.h>
-#include <pci/pci.h>
+#include <pci/header.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -10,7 +10,7 @@
 
 /*
  * The target of a change of kind_pci: on.item; on.name is the function's address. Most settings are
- * bits of a register (<pci/header.h> of libpci) that hold the number of the wanted value: a
+ * bits of a register (<pci/header.h>) that hold the number of the wanted value: a
  * boolean, the index of a word of its spec, or the number itself.
  */
 struct pci_setting {

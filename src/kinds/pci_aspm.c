@@ -12,7 +12,7 @@
  * In both cases the look reads Link Control of both ends.
  */
 #include <errno.h>
-#include <pci/pci.h>
+#include <pci/header.h>
 #include <string.h>
 
 #include "base/str.h"

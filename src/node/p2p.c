@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "node/p2p.h"
 
-#include <pci/pci.h>
+#include <pci/header.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -80,8 +80,8 @@ struct p2p_fact {
 
 /*
  * Reads the path between the function that moves the NIC's data and the GPU. mover: NULL if
- * unknown. All facts are unknown if libpci is missing or a function is gone. The caller frees
- * ret->at with strv_free().
+ * unknown. All facts are unknown if a function is gone. The caller frees ret->at with
+ * strv_free().
  */
 void p2p_fact_take(struct acs *acs, const char *nic, const char *mover, const char *gpu,
 		   struct p2p_fact *ret);

@@ -273,7 +273,7 @@ static int resolve(struct capture *c, const char *path, char ret[PATH_MAX], stru
 static void lose(struct capture *c, const char *path, int why)
 {
 	enum { LISTED_MAX = 10000 };
-	cleanup_free char *line = xasprintf("%s: %s\n", path, strerror(-why));
+	cleanup_free char *line = xasprintf("%s: %s\n", path, err_text(why));
 
 	if (why == -EACCES || why == -EPERM)
 		c->result.denied++;
@@ -378,8 +378,9 @@ static int add_one(struct capture *c, const char *dir, const char *name, const c
 		return 0;
 	if (S_ISREG(st.st_mode))
 		return st.st_mode & 0444 ? add_file(c, path, err) : 0;
-	if (S_ISDIR(st.st_mode) && depth > 0)
-		return add_dir(c, path, below, depth - 1, err);
+	if (S_ISDIR(st.st_mode))
+		return depth > 0 ? add_dir(c, path, below, depth - 1, err) : 0;
+	lose(c, path, -EBADFD);
 	return 0;
 }
 

@@ -152,7 +152,7 @@ static struct ynode *document(struct loader *l, const char *path, int fd, enum s
 	if (r == -EFBIG)
 		file_error(l, file, "larger than 1 MiB; a profile is a few thousand bytes");
 	else if (r < 0)
-		file_error(l, file, strerror(-r));
+		file_error(l, file, err_text(r));
 	else
 		doc = yaml_parse(file, text, len, l->diags);
 	if (doc && schema_check(doc, kind, l->diags))
@@ -277,7 +277,7 @@ static void add_base(struct loader *l, const struct ynode *want, const struct so
 
 		base_error(l, want,
 			   "no profile '%.64s' next to this file%s or in the search path (%s): %s",
-			   want->text, l->bases_in ? ", below --bases" : "", chain, strerror(-fd));
+			   want->text, l->bases_in ? ", below --bases" : "", chain, err_text(fd));
 	}
 	free(s.path);
 }
@@ -321,7 +321,7 @@ static void add_dropin(struct loader *l, const char *path)
 	}
 	if (fd < 0) {
 		if (fd != -EPERM)
-			file_error(l, path, strerror(-fd));
+			file_error(l, path, err_text(fd));
 		return;
 	}
 	doc = document(l, path, fd, SCHEMA_DROPIN);
@@ -345,7 +345,7 @@ static void add_dropins(struct loader *l)
 	}
 	r = read_dir(l->root, &names, NULL, "%s", dir);
 	if (r < 0 && r != -ENOENT)
-		file_error(l, dir, strerror(-r));
+		file_error(l, dir, err_text(r));
 	for (size_t i = 0; i < names.n; i++) {
 		cleanup_free char *path = xasprintf("%s/%s", dir, names.v[i]);
 

@@ -138,7 +138,7 @@ static void add_candidate(struct search *s, const char *path)
 	r = load_candidate(s->root, path, load_flags_of(s), is_enough, &loading, &k.profile,
 			   &c.diags, &err);
 	if (r < 0)
-		diag_error(&c.diags, (struct place){.file = path}, "", "%s", strerror(-r));
+		diag_error(&c.diags, (struct place){.file = path}, "", "%s", err_text(r));
 	if (k.profile && (!k.profile->doc || !identity_is_sound(&c.diags))) {
 		profile_free(k.profile);
 		k.profile = NULL;
@@ -281,7 +281,7 @@ static void settle_on(struct search *s, struct candidate *c)
 	diags_free(&c->diags);
 	r = load_profile(s->root, c->path, load_flags_of(s), s->node, &p, &c->diags, &err);
 	if (r < 0)
-		diag_error(&c->diags, (struct place){.file = c->path}, "", "%s", strerror(-r));
+		diag_error(&c->diags, (struct place){.file = c->path}, "", "%s", err_text(r));
 	s->m->chosen = c;
 	c->chosen = true;
 	if (!c->diags.errors) {

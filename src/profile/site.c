@@ -54,7 +54,7 @@ static void check_boot_complete(const struct ynode *doc, char *text, struct diag
 
 static void file_error(struct diags *diags, const char *file, int r)
 {
-	diag_error(diags, (struct place){.file = file}, "", "%s", strerror(-r));
+	diag_error(diags, (struct place){.file = file}, "", "%s", err_text(r));
 }
 
 /* NULL: the file has an error. */

@@ -3,11 +3,10 @@
  * The kernel argument of pairs.acs, which gives the bridges between each NIC and its GPU the ACS
  * bits that pairs.p2p needs.
  *
- * The argument is derived from the topology in sysfs alone. Config space cannot be read in an
- * initramfs without libpci, and an argument that depended on the registers that it sets would
- * disappear at the next boot. A port without ACS ignores it (pci_enable_acs() of
- * drivers/pci/pci.c). The VPD tells which NIC a Data Direct function belongs to; ACS does not
- * change the VPD, and sysfs has it without a driver.
+ * The argument is derived from the topology in sysfs alone, because an argument that depended on
+ * the registers that it sets would disappear at the next boot. A port without ACS ignores it
+ * (pci_enable_acs() of drivers/pci/pci.c). The VPD tells which NIC a Data Direct function belongs
+ * to; ACS does not change the VPD, and sysfs has it without a driver.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 #include "sections/pairs.h"
 
 #include <errno.h>
-#include <pci/pci.h>
+#include <pci/header.h>
 
 #include "base/mem.h"
 #include "base/str.h"

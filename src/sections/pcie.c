@@ -3,7 +3,7 @@
  * pcie: settings in a function's config space. The payload size depends on the whole path and
  * belongs to the kernel, so it is judged and never set.
  */
-#include <pci/pci.h>
+#include <pci/header.h>
 
 #include "base/mem.h"
 #include "base/str.h"

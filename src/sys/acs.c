@@ -2,12 +2,13 @@
 #include "sys/acs.h"
 
 #include <errno.h>
+#include <pci/header.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "sys/libpci.h"
+#include "base/pci_address.h"
 #include "sys/pci.h"
-#include "sys/read.h"
+#include "sys/pci_express.h"
 
 enum {
 	REQUIRED = PCI_ACS_CTRL_VALID | PCI_ACS_CTRL_REQ_RED | PCI_ACS_CTRL_CMPLT_RED |
@@ -17,7 +18,6 @@ enum {
 
 struct acs {
 	const struct root *root;
-	struct pci_lib lib; /* opened on the first question */
 	VEC(struct acs_port *) ports;
 };
 
@@ -36,27 +36,24 @@ void acs_free(struct acs *acs)
 	for (size_t i = 0; i < acs->ports.n; i++)
 		free(acs->ports.v[i]);
 	vec_free(&acs->ports);
-	pci_lib_close(&acs->lib);
 	free(acs);
 }
 
-static bool multifunction(const struct libpci *pci, struct pci_dev *dev)
+static bool is_multifunction(const struct pci_config *c, const char *addr)
 {
-	return dev->func || pci->pci_read_byte(dev, PCI_HEADER_TYPE) & MULTIFUNCTION;
+	return addr[strlen(addr) - 1] != '0' || c->header[PCI_HEADER_TYPE] & MULTIFUNCTION;
 }
 
 /*
  * Ports that face downwards need ACS, and so does each function of a card with several functions.
  */
-static enum acs_state judge_role(const struct libpci *pci, struct pci_dev *dev,
-				 struct acs_port *port)
+static enum acs_state judge_role(const struct pci_config *c, struct acs_port *port)
 {
-	struct pci_cap *exp = pci->pci_find_cap(dev, PCI_CAP_ID_EXP, PCI_CAP_NORMAL);
+	unsigned int exp = pci_config_find(c, PCI_CAP_ID_EXP);
 
 	if (!exp)
 		return ACS_CONVENTIONAL;
-	switch ((pci->pci_read_word(dev, (int)exp->addr + PCI_EXP_FLAGS) & PCI_EXP_FLAGS_TYPE) >>
-		4) {
+	switch ((pci_config_word(c, exp + PCI_EXP_FLAGS) & PCI_EXP_FLAGS_TYPE) >> 4) {
 	case PCI_EXP_TYPE_PCI_BRIDGE:
 	case PCI_EXP_TYPE_PCIE_BRIDGE:
 	case PCI_EXP_TYPE_ROOT_EC:
@@ -73,47 +70,45 @@ static enum acs_state judge_role(const struct libpci *pci, struct pci_dev *dev,
 	default:
 		break;
 	}
-	return multifunction(pci, dev) ? ACS_MISSING : ACS_APART;
+	return is_multifunction(c, port->addr) ? ACS_MISSING : ACS_APART;
 }
 
-static enum ats_state ats_of(const struct libpci *pci, struct pci_dev *dev)
+static enum ats_state read_ats(const struct pci_config *c)
 {
-	struct pci_cap *ats = pci->pci_find_cap(dev, PCI_EXT_CAP_ID_ATS, PCI_CAP_EXTENDED);
+	unsigned int ats = pci_config_find_extended(c, PCI_EXT_CAP_ID_ATS);
 
 	if (!ats)
 		return ATS_NONE;
-	return pci->pci_read_word(dev, (int)ats->addr + PCI_ATS_CTRL) & PCI_ATS_CTRL_ENABLE
-		       ? ATS_ON
-		       : ATS_OFF;
+	return pci_config_word(c, ats + PCI_ATS_CTRL) & PCI_ATS_CTRL_ENABLE ? ATS_ON : ATS_OFF;
 }
 
 /* False: no such capability. */
-static bool read_registers(const struct libpci *pci, struct pci_dev *dev, struct acs_port *port)
+static bool read_registers(const struct pci_config *c, struct acs_port *port)
 {
-	struct pci_cap *acs = pci->pci_find_cap(dev, PCI_EXT_CAP_ID_ACS, PCI_CAP_EXTENDED);
+	unsigned int acs = pci_config_find_extended(c, PCI_EXT_CAP_ID_ACS);
 
-	port->ats = ats_of(pci, dev);
+	port->ats = read_ats(c);
 	if (!acs)
 		return false;
-	port->can = pci->pci_read_word(dev, (int)acs->addr + PCI_ACS_CAP);
-	port->does = pci->pci_read_word(dev, (int)acs->addr + PCI_ACS_CTRL);
+	port->can = pci_config_word(c, acs + PCI_ACS_CAP);
+	port->does = pci_config_word(c, acs + PCI_ACS_CTRL);
 	return true;
 }
 
-static enum acs_state judge(const struct libpci *pci, struct pci_dev *dev, enum pci_reach reach,
-			    struct acs_port *port)
+static enum acs_state judge(const struct pci_config *c, struct acs_port *port)
 {
 	enum acs_state state;
-	bool has;
+	bool all, has;
 
-	if (reach <= PCI_REACH_HEADER)
-		return reach == PCI_REACH_NONE ? ACS_UNREADABLE : ACS_HEADER;
-	state = judge_role(pci, dev, port);
-	has = reach == PCI_REACH_ALL && read_registers(pci, dev, port);
+	if (c->reach <= PCI_REACH_HEADER)
+		return c->reach == PCI_REACH_NONE ? ACS_UNREADABLE : ACS_HEADER;
+	state = judge_role(c, port);
+	all = pci_config_is_extended(c);
+	has = all && read_registers(c, port);
 	if (state != ACS_MISSING)
 		return state;
 	if (!has)
-		return reach == PCI_REACH_ALL ? ACS_MISSING : ACS_SHORT;
+		return all ? ACS_MISSING : ACS_SHORT;
 	/*
 	 * Bits that the capability lacks are not needed, because they cannot be switched off
 	 * either.
@@ -122,65 +117,34 @@ static enum acs_state judge(const struct libpci *pci, struct pci_dev *dev, enum 
 	return (port->does & port->needs) == port->needs ? ACS_APART : ACS_OFF;
 }
 
-static void read_port(const struct libpci *pci, struct pci_access *access, void *arg)
-{
-	struct acs_port *port = arg;
-	enum pci_reach reach;
-	struct pci_dev *dev = pci_lib_function(pci, access, port->addr, &reach);
-
-	port->role = ACS_OTHER;
-	port->state = judge(pci, dev, reach, port);
-	pci->pci_free_dev(dev);
-}
-
-static bool is_address(const char *s)
-{
-	unsigned int part[4];
-
-	return sscanf(s, "%x:%x:%x.%x", &part[0], &part[1], &part[2], &part[3]) == 4 &&
-	       strlen(s) < sizeof(((struct acs_port *)0)->addr);
-}
-
 const struct acs_port *acs_port(struct acs *acs, const char *addr, struct err *err)
 {
-	cleanup_free struct acs_port *port = NULL;
+	struct pci_config c cleanup_pci_config = {.fd = -1};
+	struct acs_port *port;
+	size_t len = pci_address_len(addr);
 
 	for (size_t i = 0; i < acs->ports.n; i++)
 		if (streq(acs->ports.v[i]->addr, addr))
 			return acs->ports.v[i];
-	if (!is_address(addr)) {
+	if (!len || addr[len]) {
 		err_set(err, -EINVAL, "%s: not a PCI address", addr);
 		return NULL;
 	}
-	if (!acs->lib.access && pci_lib_open(&acs->lib, acs->root, err) < 0)
-		return NULL;
 	port = xnew(struct acs_port);
 	snprintf(port->addr, sizeof(port->addr), "%s", addr);
-	if (pci_lib_call(&acs->lib, read_port, port, err) < 0)
-		return NULL;
+	port->role = ACS_OTHER;
+	pci_config_open(acs->root, addr, false, &c, NULL);
+	port->state = judge(&c, port);
 	vec_push(&acs->ports, port);
-	return take_ptr(port);
+	return port;
 }
 
-/* Walks the device's path in the tree: ".../pci0000:40/0000:40:00.0/0000:41:00.0". */
 int acs_ports_above(struct acs *acs, const char *addr, struct acs_ports *ret, struct err *err)
 {
-	cleanup_free char *path = NULL;
-	char *last, *save = NULL;
-	int r = read_link(acs->root, &path, err, "/sys/bus/pci/devices/%s", addr);
+	cleanup_strv struct strv above = {0};
+	int r = pci_ports_above(acs->root, addr, &above, err);
 
-	if (r < 0)
-		return r;
-	last = strrchr(path, '/');
-	if (last)
-		*last = '\0'; /* leave out the function itself */
-	for (char *p = strtok_r(path, "/", &save); p; p = strtok_r(NULL, "/", &save)) {
-		const struct acs_port *port = is_address(p) ? acs_port(acs, p, err) : NULL;
-
-		if (port)
-			vec_push(ret, port);
-		else if (is_address(p))
-			return -EIO;
-	}
-	return 0;
+	for (size_t i = 0; i < above.n; i++)
+		vec_push(ret, acs_port(acs, above.v[i], NULL));
+	return r;
 }

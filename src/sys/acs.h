@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Access Control Services of PCI functions, from config space through libpci, judged as the kernel
+ * Access Control Services of PCI functions, from config space (sys/pci.h), judged as the kernel
  * judges them when it forms IOMMU groups (pci_acs_enabled() in drivers/pci/pci.c,
  * pci_device_group() and REQ_ACS_FLAGS in drivers/iommu/iommu.c). The kernel's quirks for some
  * devices are not visible here, so ask only about functions that share a group. Callers that judge
@@ -50,8 +50,7 @@ struct acs *acs_new(const struct root *root);
 void acs_free(struct acs *acs);
 
 /*
- * The port of one function or bridge; belongs to acs. NULL: libpci gave up (-EIO), or addr is not
- * an address.
+ * The port of one function or bridge; belongs to acs. NULL: addr is not an address (-EINVAL).
  */
 const struct acs_port *acs_port(struct acs *acs, const char *addr, struct err *err);
 

@@ -110,7 +110,7 @@ static int walk_packed(int fd, const char *word, struct err *err)
 int initramfs_has(const struct root *root, const char *path, const char *word, bool *ret,
 		  struct err *err)
 {
-	cleanup_close int fd = root_open(root, O_RDONLY | O_NONBLOCK, err, "%s", path);
+	cleanup_close int fd = root_open(root, O_RDONLY, err, "%s", path);
 	off_t at = 0, end;
 	int r;
 

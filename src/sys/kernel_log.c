@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -124,14 +123,8 @@ static uint64_t read_seen(const struct root *root)
 
 static int open_log(struct kernel_log *log)
 {
-	struct stat st;
-
-	log->fd = root_open_path(log->root, PATH, O_RDONLY | O_NONBLOCK);
-	if (log->fd < 0)
-		return log->fd;
-	if (fstat(log->fd, &st) < 0)
-		return -errno;
-	return S_ISREG(st.st_mode) || S_ISCHR(st.st_mode) ? 0 : -EINVAL;
+	log->fd = root_open_device(log->root, PATH);
+	return log->fd < 0 ? log->fd : 0;
 }
 
 int kernel_log_read(struct kernel_log *log, struct err *err)

@@ -43,8 +43,8 @@
 
 LIBRARY(libkmod, LIBKMOD_FUNCTIONS, "libkmod.so.2", "load kernel modules",
 	"libkmod2 (kmod-libs on Fedora and RHEL)", "required")
-LIBRARY(libpci, LIBPCI_FUNCTIONS, "libpci.so.3", "read the config space of PCI functions",
-	"libpci3 (pciutils-libs on Fedora and RHEL)", "required")
+LIBRARY(libpci, LIBPCI_FUNCTIONS, "libpci.so.3", "name PCI functions",
+	"libpci3 (pciutils-libs on Fedora and RHEL)", "recommended")
 LIBRARY(libmount, LIBMOUNT_FUNCTIONS, "libmount.so.1", "read /etc/fstab",
 	"libmount1 (libmount on Fedora and RHEL)", "required")
 LIBRARY(libblkid, LIBBLKID_FUNCTIONS, "libblkid.so.1", "find disks and their file systems",

@@ -68,16 +68,14 @@ static int check_written(int fd, const void *data, size_t len, off_t offset)
 int machine_overwrite(int dirfd, const char *name, off_t offset, const void *data, size_t len,
 		      struct err *err)
 {
-	cleanup_close int fd = openat(dirfd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	cleanup_close int fd = root_open_at(dirfd, name, O_RDWR | O_NOFOLLOW);
 	struct stat st;
 	int r;
 
 	if (fd < 0)
-		return err_errno(err, -errno, "%s", name);
+		return err_errno(err, fd, "%s", name);
 	if (fstat(fd, &st) < 0)
 		return err_errno(err, -errno, "%s", name);
-	if (!S_ISREG(st.st_mode))
-		return err_set(err, -EINVAL, "%s: not a regular file", name);
 	if (offset < 0 || (off_t)len > st.st_size || offset > st.st_size - (off_t)len)
 		return err_set(err, -ERANGE, "%s: %zu bytes at %lld would make it longer than %lld",
 			       name, len, (long long)offset, (long long)st.st_size);
@@ -162,15 +160,14 @@ static int copy_attribute(int from, int to, const char *name)
 static int inherit(int dirfd, const char *name, int fd)
 {
 	static const char *const attributes[] = {"security.selinux", "system.posix_acl_access"};
-	cleanup_close int old = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	cleanup_close int old = root_open_at(dirfd, name, O_RDONLY | O_NOFOLLOW);
 	struct stat was, is;
 
 	if (old < 0)
-		return errno == ENOENT || errno == ELOOP ? 0 : -errno;
+		return old == -ENOENT || old == -ELOOP || old == -EBADFD || old == -EISDIR ? 0
+											   : old;
 	if (fstat(old, &was) < 0 || fstat(fd, &is) < 0)
 		return -errno;
-	if (!S_ISREG(was.st_mode))
-		return 0;
 	if ((was.st_uid != is.st_uid || was.st_gid != is.st_gid) &&
 	    fchown(fd, was.st_uid, was.st_gid) < 0)
 		return -errno;
@@ -213,12 +210,12 @@ int machine_create_durable(const struct root *root, int dirfd, const char *name,
 {
 	cleanup_free char *tmp = xasprintf("%s.new", name);
 	/* The caller's fd may be O_PATH, which neither fsync nor syncfs accepts. */
-	cleanup_close int dir = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int dir = root_open_at(dirfd, ".", O_RDONLY | O_DIRECTORY);
 	cleanup_close int fd = -1;
 	int r;
 
 	if (dir < 0)
-		return err_errno(err, -errno, "%s: directory", name);
+		return err_errno(err, dir, "%s: directory", name);
 	fd = create_temporary(dir, tmp, name, data, len);
 	if (fd < 0) {
 		unlinkat(dir, tmp, 0);

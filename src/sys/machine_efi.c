@@ -81,8 +81,8 @@ static int set_immutable(int fd, bool on)
  */
 static int open_variable(int dir, const char *name, bool *ret_flag)
 {
-	cleanup_close int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	int r = fd < 0 ? -errno : set_immutable(fd, false);
+	cleanup_close int fd = root_open_at(dir, name, O_RDONLY | O_NOFOLLOW);
+	int r = fd < 0 ? fd : set_immutable(fd, false);
 
 	if (r < 0)
 		return r;

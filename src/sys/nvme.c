@@ -28,11 +28,12 @@ int nvme_health(const struct root *root, const char *name, uint8_t ret[NVME_HEAL
 		.cdw10 = (NVME_HEALTH_SIZE / 4 - 1) << 16 | HEALTH,
 		.timeout_ms = HEALTH_MS,
 	};
-	cleanup_close int fd = root_open(root, O_RDONLY | O_NONBLOCK, err, "/dev/%s", name);
+	cleanup_free char *path = xasprintf("/dev/%s", name);
+	cleanup_close int fd = root_open_device(root, path);
 	int r;
 
 	if (fd < 0)
-		return fd;
+		return err_errno(err, fd, "%s", path);
 	memset(ret, 0, NVME_HEALTH_SIZE);
 	r = ioctl(fd, NVME_IOCTL_ADMIN_CMD, &cmd);
 	if (r < 0)

@@ -2,146 +2,161 @@
 #include "sys/pci.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdio.h>
+#include <fcntl.h>
+#include <pci/header.h>
+#include <string.h>
 
-#include "base/mem.h"
-#include "sys/libpci.h"
+enum {
+	MSIX_TABLE_SIZE = 0x7ff, /* mask of the control word, for which libpci has no name */
+	HEADER_END = 0x40,
+	CONFIG_END = 0x1000,
+	/* As many as have room: a longer list is a loop. */
+	CAPABILITIES_MAX = (PCI_STANDARD_SIZE - HEADER_END) / 4,
+	EXTENDED_MAX = (CONFIG_END - PCI_STANDARD_SIZE) / 8,
+};
 
-enum { MSIX_TABLE_SIZE = 0x7ff }; /* mask of the control word, for which libpci has no name */
+/* --- registers --------------------------------------------------------------------------- */
 
-static __thread jmp_buf *on_error;
-
-static void __attribute__((noreturn)) give_up(char *msg, ...)
+size_t pci_config_read(const struct pci_config *c, unsigned int at, void *ret, size_t len)
 {
-	(void)msg;
-	longjmp(*on_error, 1);
-}
+	size_t got = 0;
 
-static void ignore(char *msg, ...)
-{
-	(void)msg;
-}
+	while (got < len) {
+		ssize_t n = pread(c->fd, (char *)ret + got, len - got, (off_t)(at + got));
 
-static void init_bus(const struct libpci *pci, struct pci_access *access, void *arg)
-{
-	const struct root *root = arg;
-	char sysfs[64];
-
-	access->method = PCI_ACCESS_SYS_BUS_PCI;
-	snprintf(sysfs, sizeof(sysfs), "/proc/self/fd/%d/sys/bus/pci", root->fd);
-	pci->pci_set_param(access, (char *)"sysfs.path", sysfs);
-	pci->pci_init(access);
-}
-
-int pci_lib_open(struct pci_lib *ret, const struct root *root, struct err *err)
-{
-	int r;
-
-	*ret = (struct pci_lib){.fn = libpci_get(err), .broken = true};
-	if (!ret->fn)
-		return -ELIBACC;
-	*ret = (struct pci_lib){.fn = ret->fn, .access = ret->fn->pci_alloc()};
-	ret->access->error = give_up;
-	ret->access->warning = ignore;
-	ret->access->debug = ignore;
-	r = root ? pci_lib_call(ret, init_bus, (void *)root, err) : 0;
-	if (r < 0)
-		pci_lib_close(ret);
-	return r;
-}
-
-void pci_lib_close(struct pci_lib *lib)
-{
-	if (!lib->access)
-		return;
-	lib->fn->pci_free_name_list(lib->access);
-	lib->fn->pci_cleanup(lib->access);
-	lib->access = NULL;
-}
-
-int pci_lib_call(struct pci_lib *lib, pci_lib_fn *fn, void *arg, struct err *err)
-{
-	jmp_buf env;
-
-	on_error = &env;
-	if (lib->broken || setjmp(env)) {
-		lib->broken = true;
-		return err_set(err, -EIO, "libpci gave up");
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		got += (size_t)n;
 	}
-	fn(lib->fn, lib->access, arg);
+	return got;
+}
+
+static uint16_t word_of(const uint8_t *bytes)
+{
+	return (uint16_t)(bytes[0] | bytes[1] << 8);
+}
+
+/* Reads a piece whole, from the bytes that the open read or from the file. */
+static bool read_piece(const struct pci_config *c, unsigned int at, uint8_t *ret, size_t len)
+{
+	if (at + len > sizeof(c->header))
+		return pci_config_read(c, at, ret, len) == len;
+	memcpy(ret, c->header + at, len);
+	return true;
+}
+
+uint16_t pci_config_word(const struct pci_config *c, unsigned int at)
+{
+	uint8_t word[2];
+
+	return read_piece(c, at, word, sizeof(word)) ? word_of(word) : 0xffff;
+}
+
+int pci_config_write(const struct pci_config *c, unsigned int at, uint16_t value)
+{
+	const uint8_t word[] = {(uint8_t)value, (uint8_t)(value >> 8)};
+	ssize_t n = pwrite(c->fd, word, sizeof(word), (off_t)at);
+
+	if (n < 0)
+		return -errno;
+	return n == sizeof(word) ? 0 : -EIO;
+}
+
+int pci_config_open(const struct root *root, const char *addr, bool write, struct pci_config *ret,
+		    struct err *err)
+{
+	size_t n;
+
+	*ret = (struct pci_config){.fd = root_open(root, write ? O_RDWR : O_RDONLY, err,
+						   "/sys/bus/pci/devices/%s/config", addr)};
+	if (ret->fd < 0)
+		return ret->fd;
+	memset(ret->header, 0xff, sizeof(ret->header));
+	n = pci_config_read(ret, 0, ret->header, sizeof(ret->header));
+	ret->reach = n == sizeof(ret->header) ? PCI_REACH_STANDARD
+		     : n >= 4		      ? PCI_REACH_HEADER
+					      : PCI_REACH_NONE;
 	return 0;
 }
 
-static enum pci_reach reach_of(const struct libpci *pci, struct pci_dev *dev)
+void pci_config_close(struct pci_config *c)
 {
-	unsigned char word[4];
-
-	if (!pci->pci_read_block(dev, 0, word, sizeof(word)))
-		return PCI_REACH_NONE;
-	if (!pci->pci_read_block(dev, 0x40, word, sizeof(word)))
-		return PCI_REACH_HEADER;
-	return pci->pci_read_block(dev, 0x100, word, sizeof(word)) ? PCI_REACH_ALL
-								   : PCI_REACH_STANDARD;
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
 }
 
-struct pci_dev *pci_lib_function(const struct libpci *pci, struct pci_access *access,
-				 const char *addr, enum pci_reach *reach)
-{
-	unsigned int domain, bus, slot, fn;
-	struct pci_dev *dev;
+/* --- capabilities ------------------------------------------------------------------------ */
 
-	if (sscanf(addr, "%x:%x:%x.%x", &domain, &bus, &slot, &fn) != 4)
-		return NULL;
-	dev = pci->pci_get_dev(access, (int)domain, (int)bus, (int)slot, (int)fn);
-	*reach = reach_of(pci, dev);
-	if (*reach >= PCI_REACH_STANDARD)
-		pci->pci_fill_info(dev, PCI_FILL_CAPS);
-	if (*reach == PCI_REACH_ALL)
-		pci->pci_fill_info(dev, PCI_FILL_EXT_CAPS);
-	return dev;
+unsigned int pci_config_find(const struct pci_config *c, uint8_t id)
+{
+	unsigned int at = c->header[PCI_CAPABILITY_LIST];
+	uint8_t entry[2];
+
+	if (c->reach < PCI_REACH_STANDARD ||
+	    !(word_of(c->header + PCI_STATUS) & PCI_STATUS_CAP_LIST))
+		return 0;
+	for (int n = 0; n < CAPABILITIES_MAX; n++) {
+		at &= ~3u; /* the low bits are reserved */
+		if (at < HEADER_END || !read_piece(c, at, entry, sizeof(entry)) ||
+		    entry[PCI_CAP_LIST_ID] == 0xff)
+			return 0;
+		if (entry[PCI_CAP_LIST_ID] == id)
+			return at;
+		at = entry[PCI_CAP_LIST_NEXT];
+	}
+	return 0;
 }
 
-struct msix {
-	const char *addr;
-	enum pci_reach reach;
-	unsigned int vectors;
-};
-
-static void read_msix(const struct libpci *pci, struct pci_access *access, void *arg)
+bool pci_config_is_extended(const struct pci_config *c)
 {
-	struct msix *m = arg;
-	struct pci_dev *dev = pci_lib_function(pci, access, m->addr, &m->reach);
-	struct pci_cap *cap;
+	uint8_t first[4];
 
-	if (!dev)
-		return;
-	cap = m->reach >= PCI_REACH_STANDARD
-		      ? pci->pci_find_cap(dev, PCI_CAP_ID_MSIX, PCI_CAP_NORMAL)
-		      : NULL;
-	if (cap) /* the field holds the number less one */
-		m->vectors = (pci->pci_read_word(dev, (int)cap->addr + PCI_CAP_FLAGS) &
-			      MSIX_TABLE_SIZE) +
-			     1;
-	pci->pci_free_dev(dev);
+	return c->reach == PCI_REACH_STANDARD &&
+	       pci_config_read(c, PCI_STANDARD_SIZE, first, sizeof(first)) == sizeof(first);
 }
+
+unsigned int pci_config_find_extended(const struct pci_config *c, uint16_t id)
+{
+	unsigned int at = PCI_STANDARD_SIZE;
+	uint8_t entry[4];
+
+	if (!pci_config_find(c, PCI_CAP_ID_EXP))
+		return 0;
+	for (int n = 0; n < EXTENDED_MAX; n++) {
+		static const uint8_t none[4] = {0}, gone[4] = {0xff, 0xff, 0xff, 0xff};
+
+		if (at < PCI_STANDARD_SIZE || !read_piece(c, at, entry, sizeof(entry)) ||
+		    memcmp(entry, none, sizeof(none)) == 0 ||
+		    memcmp(entry, gone, sizeof(gone)) == 0)
+			return 0;
+		if (word_of(entry) == id)
+			return at;
+		at = word_of(entry + 2) >> 4 & ~3u; /* the version is below the place */
+	}
+	return 0;
+}
+
+/* --- MSI-X ------------------------------------------------------------------------------- */
 
 int pci_msix_vectors(const struct root *root, const char *addr, unsigned int *ret, struct err *err)
 {
-	struct pci_lib lib cleanup(pci_lib_close) = {0};
-	struct msix m = {.addr = addr};
-	int r = pci_lib_open(&lib, root, err);
+	struct pci_config c cleanup_pci_config = {0};
+	unsigned int at;
+	int r = pci_config_open(root, addr, false, &c, err);
 
-	if (r == 0)
-		r = pci_lib_call(&lib, read_msix, &m, err);
-	if (r < 0)
-		return err_wrap(err, "%s", addr);
-	if (m.reach == PCI_REACH_NONE)
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (c.reach == PCI_REACH_NONE)
 		return err_set(err, -ENOENT, "%s: its config space can't be read", addr);
-	if (m.reach == PCI_REACH_HEADER)
+	if (c.reach == PCI_REACH_HEADER)
 		return err_set(err, -EACCES,
 			       "%s: only root can read more than 64 bytes of its config space",
 			       addr);
-	*ret = m.vectors;
+	at = pci_config_find(&c, PCI_CAP_ID_MSIX);
+	/* the field holds the number less one */
+	*ret = at ? (pci_config_word(&c, at + PCI_CAP_FLAGS) & MSIX_TABLE_SIZE) + 1u : 0;
 	return 0;
 }

@@ -1,51 +1,69 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Catches the errors of libpci, because its own handler exits, and only main() may exit. */
+/*
+ * The config space of a PCI function, from the file `config` of sysfs
+ * (Documentation/ABI/testing/sysfs-bus-pci), below any root. Registers and bits have the names of
+ * <pci/header.h>; words are little-endian, and come in the CPU's order.
+ *
+ * Apart from the header, only registers that a caller asks for are read, because each word is a
+ * transaction on the bus, and a read of others has effects on some devices (lspci(8), -xxx).
+ */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "sys/root.h"
-
-struct libpci;	   /* sys/libpci.h */
-struct pci_access; /* of libpci */
-
-struct pci_lib {
-	const struct libpci *fn;
-	struct pci_access *access;
-	bool broken; /* missing, or failed in the middle of a call: no further calls */
-};
-
-/*
- * root NULL: only names, without access to the bus. -ELIBACC: libpci is missing; -EIO: libpci gave
- * up. After an error nothing needs closing.
- */
-int pci_lib_open(struct pci_lib *ret, const struct root *root, struct err *err);
-void pci_lib_close(struct pci_lib *lib);
-
-/*
- * Calls fn(pci, access, arg), which may return early inside any function of libpci; its earlier
- * allocations then leak. -EIO if this call or an earlier call returned early.
- */
-typedef void pci_lib_fn(const struct libpci *pci, struct pci_access *access, void *arg);
-int pci_lib_call(struct pci_lib *lib, pci_lib_fn *fn, void *arg, struct err *err);
 
 /* The readable part of a function's config space. */
 enum pci_reach {
 	PCI_REACH_NONE,	    /* no such function, or a tree without config space */
 	PCI_REACH_HEADER,   /* 64 bytes: the kernel shows users other than root no more */
-	PCI_REACH_STANDARD, /* 256: conventional PCI, or a kernel without extended access */
-	PCI_REACH_ALL,
+	PCI_REACH_STANDARD, /* 256 bytes, or more: see pci_config_is_extended() */
 };
 
-struct pci_dev; /* of libpci */
+enum {
+	PCI_STANDARD_SIZE = 0x100,
+	PCI_HEADER_READ = 0x44, /* bytes: the header, and the first word behind it */
+};
+
+struct pci_config {
+	int fd; /* of a regular file below the root; -1: none */
+	enum pci_reach reach;
+	uint8_t header[PCI_HEADER_READ]; /* as it was at the open; ones beyond the end */
+};
 
 /*
- * The function at that address ("0000:3b:00.0") with its capabilities listed; the caller frees it
- * with pci_free_dev(). NULL if addr is not an address. For use inside of fn above.
+ * addr: "0000:3b:00.0". write: also for pci_config_write(). 0, or a negative errno: -ENOENT if the
+ * tree has no such file, -EBADFD if the file is not a regular file. The caller closes the result.
  */
-struct pci_dev *pci_lib_function(const struct libpci *pci, struct pci_access *access,
-				 const char *addr, enum pci_reach *reach);
+int pci_config_open(const struct root *root, const char *addr, bool write, struct pci_config *ret,
+		    struct err *err);
+void pci_config_close(struct pci_config *c);
+#define cleanup_pci_config cleanup(pci_config_close)
+
+/* Reads len bytes at `at`, or fewer at the end of the readable part; returns how many. */
+size_t pci_config_read(const struct pci_config *c, unsigned int at, void *ret, size_t len);
+/* A register; all ones if it cannot be read, as a function that is gone answers. */
+uint16_t pci_config_word(const struct pci_config *c, unsigned int at);
+/* 0, or a negative errno. */
+int pci_config_write(const struct pci_config *c, unsigned int at, uint16_t value);
+
+/*
+ * Where the first capability PCI_CAP_ID_... is, 0x40..0xfc; 0: none, or it cannot be read. The list
+ * is walked as the kernel walks it (__pci_find_next_cap_ttl() of drivers/pci/pci.c): never back
+ * into the header, and not for ever.
+ */
+unsigned int pci_config_find(const struct pci_config *c, uint8_t id);
+/* Whether the extended part, 0x100..0xfff, can be read. */
+bool pci_config_is_extended(const struct pci_config *c);
+/*
+ * Where the first extended capability PCI_EXT_CAP_ID_... is, 0x100..0xffc; 0: none, or it cannot be
+ * read. Functions without PCI Express have none (pci_find_next_ext_capability()).
+ */
+unsigned int pci_config_find_extended(const struct pci_config *c, uint16_t id);
 
 /*
  * Vectors in the MSI-X table of a function, 1..2048; 0: no table. -EACCES: only 64 bytes of its

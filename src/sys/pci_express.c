@@ -2,27 +2,18 @@
 #include "sys/pci_express.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <pci/header.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "sys/libpci.h"
+#include "base/pci_address.h"
 #include "sys/pci.h"
 #include "sys/read.h"
-
-enum { NO_ANSWER = 0xffff };
-
-struct reading {
-	const char *addr;
-	enum pci_reach reach;
-	bool express;
-	struct pci_express *out;
-};
 
 /*
  * In version 1 the registers end with those of the link, or on root ports with those of the root.
  */
-enum { STANDARD_END = 0x100, SIZE_OF_VERSION_1 = 0x24 };
+enum { SIZE_OF_VERSION_1 = 0x24, NO_ANSWER = 0xffff };
 
 uint16_t pci_express_word(const struct pci_express *x, unsigned int reg)
 {
@@ -34,96 +25,60 @@ uint32_t pci_express_long(const struct pci_express *x, unsigned int reg)
 	return pci_express_word(x, reg) | (uint32_t)pci_express_word(x, reg + 2) << 16;
 }
 
-/*
- * Reads all registers at once, because each read of the file is a system call. A read returns
- * everything or nothing, so in a capture that ends within the capability, read the rest word by
- * word.
- */
-static void read_registers(const struct libpci *pci, struct pci_dev *dev, int at,
-			   struct pci_express *out)
+/* Reads all registers at once, because each read of the file is a system call. */
+static void read_registers(const struct pci_config *c, unsigned int at, struct pci_express *out)
 {
-	size_t room = (size_t)(STANDARD_END - at);
+	size_t room = PCI_STANDARD_SIZE - at;
 
 	if (room > sizeof(out->bytes))
 		room = sizeof(out->bytes);
-	if (pci->pci_read_block(dev, at, out->bytes, (int)room))
-		out->size = room;
-	while (out->size + 2 <= room &&
-	       pci->pci_read_block(dev, at + (int)out->size, out->bytes + out->size, 2))
-		out->size += 2;
+	out->size = pci_config_read(c, at, out->bytes, room) & ~(size_t)1;
 	if ((pci_express_word(out, PCI_EXP_FLAGS) & PCI_EXP_FLAGS_VERS) < 2 &&
 	    out->size > SIZE_OF_VERSION_1)
 		out->size = SIZE_OF_VERSION_1;
 }
 
-static void read_express(const struct libpci *pci, struct pci_access *access, void *arg)
+int pci_express_read(const struct root *root, const char *addr, struct pci_express *ret,
+		     struct err *err)
 {
-	struct reading *r = arg;
-	struct pci_dev *dev = pci_lib_function(pci, access, r->addr, &r->reach);
-	struct pci_cap *cap;
+	struct pci_config c cleanup_pci_config = {0};
+	struct pci_express got = {0};
+	unsigned int at;
+	int r = pci_config_open(root, addr, false, &c, err);
 
-	if (!dev)
-		return;
-	if (r->reach >= PCI_REACH_HEADER) {
-		r->out->vendor = pci->pci_read_word(dev, PCI_VENDOR_ID);
-		r->out->device = pci->pci_read_word(dev, PCI_DEVICE_ID);
-	}
-	cap = r->reach >= PCI_REACH_STANDARD
-		      ? pci->pci_find_cap(dev, PCI_CAP_ID_EXP, PCI_CAP_NORMAL)
-		      : NULL;
-	if (cap)
-		read_registers(pci, dev, (int)cap->addr, r->out);
-	r->express = cap != NULL;
-	pci->pci_free_dev(dev);
-}
-
-static int judge(const struct reading *r, struct err *err)
-{
-	if (r->reach == PCI_REACH_NONE)
-		return err_set(err, -ENOENT, "%s: its config space can't be read", r->addr);
-	if (r->out->vendor == NO_ANSWER)
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (c.reach == PCI_REACH_NONE)
+		return err_set(err, -ENOENT, "%s: its config space can't be read", addr);
+	got.vendor = pci_config_word(&c, PCI_VENDOR_ID);
+	got.device = pci_config_word(&c, PCI_DEVICE_ID);
+	if (got.vendor == NO_ANSWER)
 		return err_set(
 			err, -ENXIO,
 			"%s does not answer: its config space is all ones, as after a failed "
 			"link; the kernel log says more (AER, DPC); reseat it or power-cycle "
 			"the node",
-			r->addr);
-	if (r->reach == PCI_REACH_HEADER)
+			addr);
+	if (c.reach == PCI_REACH_HEADER)
 		return err_set(err, -EACCES,
 			       "%s: only root can read more than 64 bytes of its config space",
-			       r->addr);
-	if (!r->express)
+			       addr);
+	at = pci_config_find(&c, PCI_CAP_ID_EXP);
+	if (!at)
 		return err_set(err, -EOPNOTSUPP,
 			       "%s has no PCI Express capability: the function is conventional "
 			       "PCI, or a hypervisor shows it as conventional PCI",
-			       r->addr);
+			       addr);
+	read_registers(&c, at, &got);
+	*ret = got;
 	return 0;
-}
-
-int pci_express_read(const struct root *root, const char *addr, struct pci_express *ret,
-		     struct err *err)
-{
-	struct pci_lib lib cleanup(pci_lib_close) = {0};
-	struct pci_express got = {0};
-	struct reading reading = {.addr = addr, .out = &got};
-	int r = pci_lib_open(&lib, root, err);
-
-	if (r == 0)
-		r = pci_lib_call(&lib, read_express, &reading, err);
-	if (r < 0)
-		return err_wrap(err, "%s", addr);
-	r = judge(&reading, err);
-	if (r == 0)
-		*ret = got;
-	return r;
 }
 
 static bool is_address(const char *s)
 {
-	unsigned int part[4];
-	char rest;
+	size_t len = pci_address_len(s);
 
-	return sscanf(s, "%x:%x:%x.%x%c", &part[0], &part[1], &part[2], &part[3], &rest) == 4;
+	return len && !s[len];
 }
 
 /* Walks the device's path in the tree: ".../pci0000:40/0000:40:00.0/0000:41:00.0". */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The PCI Express capability of a function, read from its config space through libpci, below any
- * root whose tree has a `config` file. Registers and bits are those of
- * include/uapi/linux/pci_regs.h.
+ * The PCI Express capability of a function, read from its config space (sys/pci.h). Registers and
+ * bits are those of include/uapi/linux/pci_regs.h.
  */
 #pragma once
 
@@ -26,8 +25,9 @@ uint16_t pci_express_word(const struct pci_express *x, unsigned int reg);
 uint32_t pci_express_long(const struct pci_express *x, unsigned int reg);
 
 /*
- * -ENOENT: no config space; -EACCES: only 64 bytes are readable; -ENXIO: all bits read as ones, as
- * after a device fell off the bus; -EOPNOTSUPP: conventional PCI.
+ * -ENOENT: no config space; -EBADFD: its file is not a regular file; -EACCES: only 64 bytes are
+ * readable; -ENXIO: all bits read as ones, as after a device fell off the bus; -EOPNOTSUPP:
+ * conventional PCI.
  */
 int pci_express_read(const struct root *root, const char *addr, struct pci_express *ret,
 		     struct err *err);

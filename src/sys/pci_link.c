@@ -51,8 +51,7 @@ static uint32_t read_one(const struct root *root, enum pci_link_quantity q, cons
 	return v;
 }
 
-void pci_link_read(const struct root *root, const char *addr, enum pci_link_quantity q,
-		   struct pci_link *ret)
+static void find_ends(const struct root *root, const char *addr, struct pci_link *ret)
 {
 	cleanup_strv struct strv ports = {0};
 
@@ -60,12 +59,23 @@ void pci_link_read(const struct root *root, const char *addr, enum pci_link_quan
 	if (read_link_name(root, &ret->addr, NULL, DEV "%s/physfn", addr) < 0)
 		ret->addr = xstrdup(addr);
 	pci_ports_above(root, ret->addr, &ports, NULL);
-	if (ports.n) {
+	if (ports.n)
 		ret->port = xstrdup(ports.v[ports.n - 1]);
-		ret->above = read_one(root, q, ret->port, true);
-	}
+}
+
+/* Reads what both ends are capable of. */
+static void read_maxima(const struct root *root, enum pci_link_quantity q, struct pci_link *link)
+{
+	link->above = link->port ? read_one(root, q, link->port, true) : 0;
+	link->card = read_one(root, q, link->addr, true);
+}
+
+void pci_link_read(const struct root *root, const char *addr, enum pci_link_quantity q,
+		   struct pci_link *ret)
+{
+	find_ends(root, addr, ret);
+	read_maxima(root, q, ret);
 	ret->now = read_one(root, q, ret->addr, false);
-	ret->card = read_one(root, q, ret->addr, true);
 }
 
 /*
@@ -105,11 +115,14 @@ static double coding(double gts)
 
 double pci_link_ceiling(const struct root *root, const char *addr)
 {
-	struct pci_link width cleanup_pci_link = {0}, speed cleanup_pci_link = {0};
+	struct pci_link link cleanup_pci_link = {0};
+	uint32_t lanes;
 	double gts;
 
-	pci_link_read(root, addr, PCI_LINK_WIDTH, &width);
-	pci_link_read(root, addr, PCI_LINK_SPEED, &speed);
-	gts = pci_link_best(&speed) / 10.0;
-	return gts * 1e9 / 8 * coding(gts) * pci_link_best(&width);
+	find_ends(root, addr, &link);
+	read_maxima(root, PCI_LINK_WIDTH, &link);
+	lanes = pci_link_best(&link);
+	read_maxima(root, PCI_LINK_SPEED, &link);
+	gts = pci_link_best(&link) / 10.0;
+	return gts * 1e9 / 8 * coding(gts) * lanes;
 }

@@ -1,22 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sys/pciids.h"
 
+#include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "sys/libpci.h"
-#include "sys/pci.h"
 
+/*
+ * libpci's own handler of errors, such as a damaged database, exits, and only main() may exit. So
+ * an error leaves the lookup, whose memory then leaks, and there are no names from then on.
+ */
 struct pci_names {
-	struct pci_lib lib;
+	const struct libpci *pci;
+	struct pci_access *access; /* NULL: no names */
 };
+
+static __thread jmp_buf *on_error;
+
+static void __attribute__((noreturn)) give_up(char *msg, ...)
+{
+	(void)msg;
+	longjmp(*on_error, 1);
+}
+
+static void ignore(char *msg, ...)
+{
+	(void)msg;
+}
 
 struct pci_names *pci_names_open(void)
 {
 	struct pci_names *names = xnew(struct pci_names);
 
-	pci_lib_open(&names->lib, NULL, NULL); /* without libpci no names are found */
+	names->pci = libpci_get(NULL);
+	if (!names->pci)
+		return names;
+	names->access = names->pci->pci_alloc();
+	names->access->error = give_up;
+	names->access->warning = ignore;
+	names->access->debug = ignore;
 	return names;
 }
 
@@ -24,7 +48,10 @@ void pci_names_close(struct pci_names *names)
 {
 	if (!names)
 		return;
-	pci_lib_close(&names->lib);
+	if (names->access) {
+		names->pci->pci_free_name_list(names->access);
+		names->pci->pci_cleanup(names->access);
+	}
 	free(names);
 }
 
@@ -50,27 +77,22 @@ static const char *lookup(const struct libpci *pci, struct pci_access *a, enum p
 	return NULL;
 }
 
-struct question {
-	enum pci_name what;
-	const struct pci_ids *ids;
-	char *ret;
-	size_t size;
-};
-
-static void answer(const struct libpci *pci, struct pci_access *access, void *arg)
-{
-	struct question *q = arg;
-	char buf[256];
-	const char *found = lookup(pci, access, q->what, q->ids, buf, sizeof(buf));
-
-	snprintf(q->ret, q->size, "%s", found ? found : "");
-}
-
 bool pci_names_get(struct pci_names *names, enum pci_name what, const struct pci_ids *ids,
 		   char *ret, size_t size)
 {
-	struct question q = {what, ids, ret, size};
+	char buf[256];
+	const char *found;
+	jmp_buf env;
 
 	*ret = '\0';
-	return pci_lib_call(&names->lib, answer, &q, NULL) == 0 && *ret;
+	if (!names->access)
+		return false;
+	on_error = &env;
+	if (setjmp(env)) {
+		names->access = NULL;
+		return false;
+	}
+	found = lookup(names->pci, names->access, what, ids, buf, sizeof(buf));
+	snprintf(ret, size, "%s", found ? found : "");
+	return *ret;
 }

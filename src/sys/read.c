@@ -27,17 +27,32 @@ enum { READ_BLOCK = 4096 };
 			return err_errno(err, -ENAMETOOLONG, "%.60s...", path); \
 	} while (0)
 
+/* at: where a file of root_open_to_pread() is read on; NULL: fd is read from where it is. */
+static ssize_t read_piece(int fd, char *buf, size_t size, const size_t *at)
+{
+	ssize_t n = at ? pread(fd, buf, size, (off_t)*at) : read(fd, buf, size);
+
+	if (n < 0 && errno == ESPIPE) {
+		int r = root_judge_type(fd);
+
+		if (r < 0)
+			return r;
+		n = read(fd, buf, size);
+	}
+	return n < 0 ? -errno : n;
+}
+
 /* least: a read of fewer bytes was the last read. */
-static int read_on(int fd, size_t max, size_t least, char **ret, size_t *ret_len)
+static int read_on(int fd, bool from_start, size_t max, size_t least, char **ret, size_t *ret_len)
 {
 	cleanup_str struct str text = {0};
 	char buf[READ_BLOCK];
 	ssize_t n;
 
 	do {
-		n = read(fd, buf, sizeof(buf));
-		if (n < 0 && errno != EINTR)
-			return -errno;
+		n = read_piece(fd, buf, sizeof(buf), from_start ? &text.len : NULL);
+		if (n < 0 && n != -EINTR)
+			return (int)n;
 		if (n > 0 && text.len + (size_t)n > max)
 			return -EFBIG;
 		if (n > 0)
@@ -51,14 +66,14 @@ static int read_on(int fd, size_t max, size_t least, char **ret, size_t *ret_len
 
 int read_fd(int fd, size_t max, char **ret, size_t *ret_len)
 {
-	return read_on(fd, max, 1, ret, ret_len);
+	return read_on(fd, false, max, 1, ret, ret_len);
 }
 
 int read_file(const struct root *root, size_t max, char **ret, size_t *ret_len, struct err *err,
 	      const char *path)
 {
-	cleanup_close int fd = root_open_path(root, path, O_RDONLY | O_NONBLOCK);
-	int r = fd < 0 ? fd : read_fd(fd, max, ret, ret_len);
+	cleanup_close int fd = root_open_to_pread(root, path);
+	int r = fd < 0 ? fd : read_on(fd, true, max, 1, ret, ret_len);
 
 	return r < 0 ? err_errno(err, r, "%s", path) : 0;
 }
@@ -66,7 +81,7 @@ int read_file(const struct root *root, size_t max, char **ret, size_t *ret_len, 
 int read_start(const struct root *root, size_t max, char **ret, size_t *ret_len, struct err *err,
 	       const char *path)
 {
-	cleanup_close int fd = root_open_path(root, path, O_RDONLY | O_NONBLOCK);
+	cleanup_close int fd = root_open_to_pread(root, path);
 	cleanup_free char *text = NULL;
 	size_t len = 0;
 	ssize_t n = 1;
@@ -75,9 +90,9 @@ int read_start(const struct root *root, size_t max, char **ret, size_t *ret_len,
 		return err_errno(err, fd, "%s", path);
 	text = xcalloc(1, max + 1);
 	while (len < max && n != 0) {
-		n = read(fd, text + len, max - len);
-		if (n < 0 && errno != EINTR)
-			return err_errno(err, -errno, "%s", path);
+		n = read_piece(fd, text + len, max - len, &len);
+		if (n < 0 && n != -EINTR)
+			return err_errno(err, (int)n, "%s", path);
 		len += n > 0 ? (size_t)n : 0;
 	}
 	if (ret_len)
@@ -103,8 +118,8 @@ int read_attr(const struct root *root, char **ret, struct err *err, const char *
 	int r;
 
 	FORMAT_PATH(path, fmt);
-	fd = root_open_path(root, path, O_RDONLY | O_NONBLOCK);
-	r = fd < 0 ? fd : read_on(fd, READ_TEXT_MAX, READ_BLOCK, ret, NULL);
+	fd = root_open_to_pread(root, path);
+	r = fd < 0 ? fd : read_on(fd, true, READ_TEXT_MAX, READ_BLOCK, ret, NULL);
 	if (r < 0)
 		return err_errno(err, r, "%s", path);
 	str_chomp(*ret);

@@ -5,16 +5,44 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 
 #include "base/mem.h"
 
 enum {
-	MAX_LINKS = 40, /* as in the kernel: ELOOP beyond */
-	TRIES = 8,	/* of openat2 */
+	MAX_LINKS = 40,	 /* as in the kernel: ELOOP beyond */
+	TRIES = 8,	 /* of openat2 */
+	REMEMBERED = 16, /* paths of files that are not regular */
 };
+
+/* From linux/mount.h, which some versions of glibc cannot include together with sys/mount.h. */
+struct attributes {
+	uint64_t set, clear, propagation, userns;
+};
+enum { CLONE_TREE = 1, SET_NODEV = 4 };
+
+/*
+ * A captured tree may hold device nodes, and to open one can do harm: an open of /dev/watchdog arms
+ * the watchdog. Below a private copy of its mounts the kernel opens no device. A caller who may not
+ * mount, and Linux before 5.12, stay with the tree itself.
+ */
+static void forbid_devices(struct root *root)
+{
+	static const unsigned int all = AT_EMPTY_PATH | AT_RECURSIVE;
+	struct attributes nodev = {.set = SET_NODEV};
+	cleanup_close int copy =
+		(int)syscall(SYS_open_tree, root->fd, "", all | CLONE_TREE | O_CLOEXEC);
+
+	if (copy < 0 || syscall(SYS_mount_setattr, copy, "", all, &nodev, sizeof(nodev)) < 0)
+		return;
+	close(root->fd);
+	root->fd = take_fd(copy);
+	root->nodev = true;
+}
 
 int root_init(struct root *root, const char *path, struct err *err)
 {
@@ -26,11 +54,13 @@ int root_init(struct root *root, const char *path, struct err *err)
 	if (root->fd < 0)
 		return err_errno(err, -errno, "root %s", path);
 	snprintf(root->path, sizeof(root->path), "%s", path);
-	root->as_booted = false;
+	root->as_booted = root->nodev = false;
 	root->failure = xnew(struct root_failure);
 	/* "--root /" is the machine itself, and so is any other path to "/". */
 	root->live = fstat(root->fd, &ours) == 0 && stat("/", &slash) == 0 &&
 		     ours.st_dev == slash.st_dev && ours.st_ino == slash.st_ino;
+	if (!root->live)
+		forbid_devices(root);
 	return 0;
 }
 
@@ -38,7 +68,8 @@ int root_open_dir(const struct root *root, struct root *ret, const char *path)
 {
 	int fd = root_open_path(root, path, O_PATH | O_DIRECTORY);
 
-	*ret = (struct root){.fd = fd, .failure = root->failure};
+	*ret = (struct root){
+		.fd = fd, .live = root->live, .nodev = root->nodev, .failure = root->failure};
 	return fd < 0 ? fd : 0;
 }
 
@@ -239,7 +270,7 @@ int root_walk(const struct root *root, const char *path, int flags, root_judge j
 	return r;
 }
 
-static int open_path(const struct root *root, const char *path, int flags)
+static int open_below(const struct root *root, const char *path, int flags)
 {
 	struct open_how how = {
 		.flags = (unsigned int)(flags | O_CLOEXEC),
@@ -263,13 +294,143 @@ static int open_path(const struct root *root, const char *path, int flags)
 	return -errno;
 }
 
+static struct strv irregular;
+
+const struct strv *root_irregular(void)
+{
+	return &irregular;
+}
+
+/* By the path of the fd, because a root can be a directory deep in the tree. */
+static void remember(int fd)
+{
+	char link[32], path[PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 0 || irregular.n >= REMEMBERED)
+		return;
+	path[n] = '\0';
+	if (!strv_contains(&irregular, path))
+		strv_add(&irregular, path);
+}
+
+/* Links to it mask a file (sysctl.d(5), modprobe.d(5)): it reads as an empty file. */
+static bool is_null(const struct stat *st, int flags)
+{
+	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3) &&
+	       (flags & O_ACCMODE) == O_RDONLY;
+}
+
+/* 0: the kernel neither waits nor acts when the file is opened. */
+static int judge_type(int fd, const struct stat *st, int flags)
+{
+	if (S_ISREG(st->st_mode) || is_null(st, flags))
+		return 0;
+	if (S_ISDIR(st->st_mode))
+		return -EISDIR;
+	remember(fd);
+	return -EBADFD;
+}
+
+/* A file that cannot be opened for its type (a socket, a device below nodev) has that error. */
+static int explain_failure(const struct root *root, const char *path, int flags, int error)
+{
+	cleanup_close int fd = -1;
+	struct stat st;
+	int r;
+
+	if (error != -ENXIO && error != -EACCES)
+		return error;
+	fd = open_below(root, path, O_PATH | (flags & O_NOFOLLOW));
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error;
+	if (is_null(&st, flags)) {
+		r = open("/dev/null", O_RDONLY | O_CLOEXEC); /* the same device */
+		return r < 0 ? -errno : r;
+	}
+	r = judge_type(fd, &st, flags);
+	return r < 0 ? r : error;
+}
+
+static int open_regular(const struct root *root, const char *path, int flags)
+{
+	cleanup_close int fd = -1;
+	struct stat st;
+	int r;
+
+	if (flags & (O_PATH | O_DIRECTORY))
+		return open_below(root, path, flags);
+	fd = open_below(root, path, flags | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return explain_failure(root, path, flags, fd);
+	r = fstat(fd, &st) < 0 ? -errno : judge_type(fd, &st, flags);
+	/* A write waits as ever: one that does not makes memory.max of a cgroup reclaim nothing. */
+	if (r == 0 && (flags & O_ACCMODE) != O_RDONLY && fcntl(fd, F_SETFL, flags) < 0)
+		r = -errno;
+	return r < 0 ? r : take_fd(fd);
+}
+
 int root_open_path(const struct root *root, const char *path, int flags)
 {
-	int fd = open_path(root, path, flags);
+	int fd = open_regular(root, path, flags);
 
-	if (is_starved(fd))
+	if (is_starved(fd) || fd == -EBADFD)
 		root_note(root, path, fd);
 	return fd;
+}
+
+int root_reopen(int fd, int flags)
+{
+	char path[32];
+	int r = root_judge_type(fd), again;
+
+	if (r < 0)
+		return r;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	again = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return again < 0 ? -errno : again;
+}
+
+int root_open_to_pread(const struct root *root, const char *path)
+{
+	int fd;
+
+	/* where others may have put a device */
+	if (!root->live && !root->nodev)
+		return root_open_path(root, path, O_RDONLY);
+	fd = open_below(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? explain_failure(root, path, O_RDONLY, fd) : fd;
+}
+
+int root_judge_type(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) < 0 ? -errno : judge_type(fd, &st, O_RDONLY);
+}
+
+int root_open_at(int dir, const char *path, int flags)
+{
+	struct root root = {.fd = dir};
+
+	return root_open_path(&root, path, flags);
+}
+
+int root_open_device(const struct root *root, const char *path)
+{
+	cleanup_close int fd = open_below(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	/* a plain file stands for a disk in the trees of tests and in images */
+	if (!S_ISBLK(st.st_mode) && !S_ISCHR(st.st_mode) && !S_ISREG(st.st_mode))
+		return -EBADFD;
+	return take_fd(fd);
 }
 
 int root_open(const struct root *root, int flags, struct err *err, const char *fmt, ...)

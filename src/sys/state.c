@@ -91,13 +91,12 @@ const char *notice_path(enum notice notice)
 /* Neither follows a link nor waits for a pipe of that name; both are replaced. */
 static bool notice_holds(int dir, const char *name, const char *text)
 {
-	cleanup_close int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	cleanup_close int fd = root_open_at(dir, name, O_RDONLY | O_NOFOLLOW);
 	cleanup_free char *held = NULL;
 	struct stat st;
 
-	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	       (st.st_mode & 07777) == NOTICE_MODE && read_fd(fd, NOTICE_MAX, &held, NULL) == 0 &&
-	       strcmp(held, text) == 0;
+	return fd >= 0 && fstat(fd, &st) == 0 && (st.st_mode & 07777) == NOTICE_MODE &&
+	       read_fd(fd, NOTICE_MAX, &held, NULL) == 0 && strcmp(held, text) == 0;
 }
 
 /*
@@ -138,14 +137,11 @@ int notice_write(const struct root *root, enum notice notice, const char *text, 
 /* Overwrites from the first byte, which needs no room unless text is longer than the file. */
 static int overwrite(int dir, const char *name, const char *text)
 {
-	cleanup_close int fd = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
+	cleanup_close int fd = root_open_at(dir, name, O_WRONLY | O_NOFOLLOW);
 	int r;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
+	if (fd < 0)
+		return fd;
 	r = write_all(fd, text, strlen(text));
 	if (r == 0 && (ftruncate(fd, (off_t)strlen(text)) < 0 || fsync(fd) < 0))
 		r = -errno;
@@ -179,6 +175,16 @@ static int try_lock(int fd)
 	return fcntl(fd, F_SETLK, &lock) < 0 ? -errno : 0;
 }
 
+static int open_lock(int dir)
+{
+	int fd = root_open_at(dir, "lock", O_RDWR | O_NOFOLLOW);
+
+	if (fd != -ENOENT)
+		return fd;
+	fd = openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return fd < 0 ? -errno : fd;
+}
+
 int state_lock(const struct root *root, uint64_t deadline, struct err *err)
 {
 	cleanup_close int dir = atomic_open_dir(root, STATE_DIR, 1, err);
@@ -189,9 +195,9 @@ int state_lock(const struct root *root, uint64_t deadline, struct err *err)
 
 	if (dir < 0)
 		return dir;
-	fd = openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = open_lock(dir);
 	if (fd < 0)
-		return err_errno(err, -errno, STATE_DIR "/lock");
+		return err_errno(err, fd, STATE_DIR "/lock");
 	/*
 	 * Waiting in the kernel has no deadline; a tenth of a second is short compared to a stage.
 	 */

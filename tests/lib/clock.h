@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * CLOCK_MONOTONIC, poll(2) and nanosleep(2) as a test wants them: time passes where the test says
- * so, and how fast the machine is decides nothing.
+ * so, and how fast the machine is decides nothing. And a write(2) that never returns, as one to an
+ * attribute whose driver hangs: to each file with the sticky bit (chmod +t).
  */
 #pragma once
 

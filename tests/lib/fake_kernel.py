@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The PCI core's part in SR-IOV, over a directory tree: see fakenode.bash.
 
-A non-zero sriov_numvfs gets its virtfn links; an address written to drivers_probe (a
-FIFO, so that writes side by side are all seen) gets a driver, and with it a netdev that
-udev has named. With a number, each PF has so many VFs with their driver, and that is all.
+A non-zero sriov_numvfs gets its virtfn links; after a write to drivers_probe each VF that is
+there gets a driver, and with it a netdev that udev has named (not the written address alone,
+because of writes side by side a file keeps the last). With a number, each PF has so many VFs with their driver, and that is all.
 """
 
 import os
 import re
-import select
-import stat
 import sys
+import time
 
 ROOT = sys.argv[1]
 DEVICES = os.path.join(ROOT, "sys/devices/pci0000:00")
@@ -20,9 +19,6 @@ DRIVER = "/sys/bus/pci/drivers/mlx5_core"
 
 
 def read(path):
-    """'' for a FIFO too: one stands for a write that the kernel never ends."""
-    if not stat.S_ISREG(os.stat(path).st_mode):
-        return ""
     with open(path) as file:
         return file.read().strip()
 
@@ -76,6 +72,10 @@ def create_netdev(address):
     put(os.path.join(ROOT, f"run/udev/data/n{index}"), "I:1")
 
 
+def is_vf(address):
+    return os.path.islink(os.path.join(DEVICES, address, "physfn"))
+
+
 def bind(text):
     for address in re.findall(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]", text):
         link = os.path.join(DEVICES, address, "driver")
@@ -85,12 +85,13 @@ def bind(text):
 
 
 def main():
-    # Opened for both directions: there is always a reader, and never an end of file.
-    probe = os.open(os.path.join(BUS, "drivers_probe"), os.O_RDWR)
+    probe = os.path.join(BUS, "drivers_probe")
     while os.path.isdir(DEVICES):
         create_vfs()
-        if select.select([probe], [], [], 0.01)[0]:
-            bind(os.read(probe, 4096).decode())
+        if os.stat(probe).st_size:
+            os.truncate(probe, 0)  # before: a write from now on is seen in the next round
+            bind(" ".join(a for a in os.listdir(DEVICES) if is_vf(a)))
+        time.sleep(0.01)
 
 
 def made(numvfs):

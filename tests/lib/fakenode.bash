@@ -72,8 +72,7 @@ make_fake_node() { # ROOT
 # Makes VFs appear as the kernel would: virtfn links after a write to sriov_numvfs, a bound
 # driver after a write to drivers_probe. Ends with stop_fake_kernel.
 fake_kernel() { # ROOT
-  rm -f "$1/sys/bus/pci/drivers_probe"
-  mkfifo "$1/sys/bus/pci/drivers_probe"
+  : >"$1/sys/bus/pci/drivers_probe"
   python3 "$BATS_TEST_DIRNAME/lib/fake_kernel.py" "$1" 3>&- &
   FAKE_KERNEL=$!
 }

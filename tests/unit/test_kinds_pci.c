@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include <pci/pci.h>
+#include <pci/header.h>
 
 #include "check_change.h"
 #include "kinds/kind.h"

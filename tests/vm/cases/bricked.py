@@ -7,6 +7,8 @@ import time
 
 from harness import case, contains, equal, exits, expect, is_active, state, status_json
 
+from vm import HANG
+
 from cases.layouts import FIRST_BOOTS
 from cases.trials import settle
 
@@ -14,7 +16,7 @@ GUEST = "bricked"
 DROP_IN = "/etc/railhead/profiles/vm-layout.d/brick.yaml"
 
 
-def _boot_until(vm, text, timeout=600):
+def _boot_until(vm, text, timeout=HANG):
     """Cut the power, and wait for a text on the console of the next boot."""
     begin = vm.console_size()
     vm.power_cut()
@@ -35,8 +37,8 @@ def _brick(vm, settings, sign):
         _boot_until(vm, sign)
     vm.power_cut()
     vm.power_on()
-    vm.wait_for_shell(600)
-    vm.wait_until_booted(600)
+    vm.wait_for_shell(HANG)
+    vm.wait_until_booted()
 
 
 def _is_held_back(vm, key):
