@@ -202,6 +202,10 @@ static char *why_invalid(const json_t *line, bool slow)
 
 	if (own && *own)
 		return xstrdup(own);
+	/* before the CPUs, which a busy GPU's driver may wait for */
+	if (slow && json_array_size(users))
+		return xasprintf("another process uses the GPU (%s)",
+				 json_string_value(json_array_get(users, 0)) ?: "?");
 	if (is_below(line, "own_pct", slow ? OWN_LEAST_SLOW : OWN_LEAST))
 		return xasprintf("it had its CPUs for %.0f%% of the time",
 				 line_number(line, "own_pct"));
@@ -209,9 +213,6 @@ static char *why_invalid(const json_t *line, bool slow)
 		return xasprintf("other work had %.0f%% of the node's CPUs", others);
 	if (slow && switches > 0)
 		return xasprintf("other tasks ran on its CPU %.0f times", switches);
-	if (slow && json_array_size(users))
-		return xasprintf("another process uses the GPU (%s)",
-				 json_string_value(json_array_get(users, 0)) ?: "?");
 	return NULL;
 }
 

@@ -193,6 +193,46 @@ static int walk_end(const struct root *root, const struct walk *w, const char *n
 	return r < 0 ? r : take_fd(fd);
 }
 
+static struct strv irregular;
+
+const struct strv *root_irregular(void)
+{
+	return &irregular;
+}
+
+/* By the path of the fd, because a root can be a directory deep in the tree. */
+static void remember(int fd)
+{
+	char link[32], path[PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 0 || irregular.n >= REMEMBERED)
+		return;
+	path[n] = '\0';
+	if (!strv_contains(&irregular, path))
+		strv_add(&irregular, path);
+}
+
+/* Links to it mask a file (sysctl.d(5), modprobe.d(5)): it reads as an empty file. */
+static bool is_null(const struct stat *st, int flags)
+{
+	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3) &&
+	       (flags & O_ACCMODE) == O_RDONLY;
+}
+
+/* 0: the kernel neither waits nor acts when the file is opened. */
+static int judge_type(int fd, const struct stat *st, int flags)
+{
+	if (S_ISREG(st->st_mode) || is_null(st, flags))
+		return 0;
+	if (S_ISDIR(st->st_mode))
+		return -EISDIR;
+	remember(fd);
+	return -EBADFD;
+}
+
 int root_walk(const struct root *root, const char *path, int flags, root_judge judge, void *arg)
 {
 	struct walk w = {.judge = judge, .arg = arg};
@@ -253,6 +293,10 @@ int root_walk(const struct root *root, const char *path, int flags, root_judge j
 			continue;
 		}
 		if (last) {
+			r = !judge || flags & (O_PATH | O_DIRECTORY) ? 0
+								     : judge_type(fd, &st, flags);
+			if (r < 0)
+				break;
 			r = walk_end(root, &w, name,
 				     flags | O_NOFOLLOW | (saved ? O_DIRECTORY : 0));
 			break;
@@ -292,46 +336,6 @@ static int open_below(const struct root *root, const char *path, int flags)
 	if (errno == ENOSYS || errno == EPERM || errno == EAGAIN)
 		return root_walk(root, path, flags, NULL, NULL);
 	return -errno;
-}
-
-static struct strv irregular;
-
-const struct strv *root_irregular(void)
-{
-	return &irregular;
-}
-
-/* By the path of the fd, because a root can be a directory deep in the tree. */
-static void remember(int fd)
-{
-	char link[32], path[PATH_MAX];
-	ssize_t n;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof(path) - 1);
-	if (n < 0 || irregular.n >= REMEMBERED)
-		return;
-	path[n] = '\0';
-	if (!strv_contains(&irregular, path))
-		strv_add(&irregular, path);
-}
-
-/* Links to it mask a file (sysctl.d(5), modprobe.d(5)): it reads as an empty file. */
-static bool is_null(const struct stat *st, int flags)
-{
-	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3) &&
-	       (flags & O_ACCMODE) == O_RDONLY;
-}
-
-/* 0: the kernel neither waits nor acts when the file is opened. */
-static int judge_type(int fd, const struct stat *st, int flags)
-{
-	if (S_ISREG(st->st_mode) || is_null(st, flags))
-		return 0;
-	if (S_ISDIR(st->st_mode))
-		return -EISDIR;
-	remember(fd);
-	return -EBADFD;
 }
 
 /* A file that cannot be opened for its type (a socket, a device below nodev) has that error. */
@@ -379,18 +383,6 @@ int root_open_path(const struct root *root, const char *path, int flags)
 	if (is_starved(fd) || fd == -EBADFD)
 		root_note(root, path, fd);
 	return fd;
-}
-
-int root_reopen(int fd, int flags)
-{
-	char path[32];
-	int r = root_judge_type(fd), again;
-
-	if (r < 0)
-		return r;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	again = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	return again < 0 ? -errno : again;
 }
 
 int root_open_to_pread(const struct root *root, const char *path)

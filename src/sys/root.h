@@ -93,11 +93,10 @@ int root_open_device(const struct root *root, const char *path);
 typedef int (*root_judge)(const struct stat *st, const char *at, void *arg);
 /*
  * As root_open_path(), component by component. Every question is asked of the descriptor that the
- * walk goes on from, so that no rename comes between. judge may be NULL.
+ * walk goes on from, so that no rename comes between. judge may be NULL; with it, what is
+ * no regular file is not opened to read or write.
  */
 int root_walk(const struct root *root, const char *path, int flags, root_judge judge, void *arg);
-/* Opens the regular file that fd (O_PATH) names, with flags; errors as root_open_path(). */
-int root_reopen(int fd, int flags);
 
 bool root_exists(const struct root *root, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

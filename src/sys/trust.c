@@ -48,19 +48,12 @@ int trust_open(const struct root *root, enum trust trust, const char *path, int 
 	       struct err *err)
 {
 	struct judging j = {.trust = trust, .err = err};
-	bool plain = flags & (O_PATH | O_DIRECTORY);
-	cleanup_close int fd = -1;
-	int r;
+	int fd;
 
 	if (trust == TRUST_ALL)
 		return root_open(root, flags, err, "%s", path);
-	fd = root_walk(root, path, plain ? flags : O_PATH, judge, &j);
-	if (fd < 0 && j.refused)
-		return fd;
-	if (fd >= 0 && plain)
-		return take_fd(fd);
-	r = fd < 0 ? fd : root_reopen(fd, flags);
-	return r < 0 ? err_errno(err, r, "%s", path) : r;
+	fd = root_walk(root, path, flags, judge, &j);
+	return fd < 0 && !j.refused ? err_errno(err, fd, "%s", path) : fd;
 }
 
 int trust_listing(const struct root *root, enum trust trust, const char *dir, struct err *err)
