@@ -87,8 +87,10 @@ static int open_tree(const char *path, struct root *root, struct err *err)
 
 int open_machine(const char *path, struct root *root, struct scratch *scratch, struct err *err)
 {
-	int r = is_archive(path) ? unpack(path, root, scratch, err) : open_tree(path, root, err);
+	int r = open_tree(path, root, err);
 
+	if (r == -ENOTDIR && is_archive(path))
+		r = unpack(path, root, scratch, err);
 	return r == 0 && !root->live ? snapshot_check(root, err) : r;
 }
 
@@ -102,7 +104,7 @@ int invocation_open_root(struct invocation *inv, const struct verb *verb)
 	struct err err = {0};
 	int r;
 
-	if (is_archive(inv->root_path) && invocation_writes(inv, verb))
+	if (invocation_writes(inv, verb) && is_archive(inv->root_path))
 		r = err_set(&err, -EINVAL,
 			    "%s writes, but %s is not a directory; unpack the archive and give its "
 			    "directory",

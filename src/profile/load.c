@@ -81,7 +81,7 @@ int open_trusted(const struct root *root, const char *file, struct diags *diags)
 	return fd;
 }
 
-bool file_is_regular(int fd, const char *file, struct diags *diags)
+static bool file_is_regular(int fd, const char *file, struct diags *diags)
 {
 	struct stat st;
 
@@ -94,7 +94,7 @@ bool file_is_regular(int fd, const char *file, struct diags *diags)
 	return false;
 }
 
-/* -EPERM: the file is not trusted, which is reported, and the profile broken. */
+/* -EPERM: the file is not trusted or not regular, which is reported, and the profile broken. */
 static int source_open(struct loader *l, const struct source *s)
 {
 	int fd;
@@ -108,7 +108,13 @@ static int source_open(struct loader *l, const struct source *s)
 		fd = fcntl(l->input, F_DUPFD_CLOEXEC, 0);
 	else
 		fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	if (streq(s->path, STANDARD_INPUT) || file_is_regular(fd, s->path, l->diags))
+		return fd;
+	close(fd);
+	l->broken = true;
+	return -EPERM;
 }
 
 static void file_error(struct loader *l, const char *file, const char *text)
@@ -144,10 +150,6 @@ static struct ynode *document(struct loader *l, const char *path, int fd, enum s
 
 	strv_add(&l->p->files, path);
 	file = l->p->files.v[l->p->files.n - 1];
-	if (!streq(path, STANDARD_INPUT) && !file_is_regular(fd, file, l->diags)) {
-		l->broken = true;
-		return NULL;
-	}
 	r = read_fd(fd, YAML_BYTES_MAX, &text, &len);
 	if (r == -EFBIG)
 		file_error(l, file, "larger than 1 MiB; a profile is a few thousand bytes");
@@ -644,14 +646,14 @@ int profile_check_dropin(const struct root *root, const char *path, const struct
 	cleanup_profile struct profile *p = NULL;
 	cleanup_profile struct profile *files = xnew(struct profile);
 	cleanup_ynode struct ynode *doc = NULL;
-	cleanup_close int fd = source_open(&l, &s);
 	size_t before = diags->errors;
+	cleanup_close int fd = source_open(&l, &s);
 
 	*target = NULL;
-	if (fd < 0)
+	if (fd < 0 && !l.broken)
 		return err_path(err, fd, path);
 	l.p = files;
-	doc = document(&l, path, fd, SCHEMA_DROPIN);
+	doc = fd < 0 ? NULL : document(&l, path, fd, SCHEMA_DROPIN);
 	p = dropin_target(root, path, bases_in);
 	if (p)
 		*target = xstrdup(p->file);

@@ -34,8 +34,6 @@ int load_candidate(const struct root *root, const char *path, unsigned int flags
  * if it is not.
  */
 int open_trusted(const struct root *root, const char *file, struct diags *diags);
-/* Whether fd is a regular file. If not, diags has the reason. */
-bool file_is_regular(int fd, const char *file, struct diags *diags);
 
 /* Parses devices: of p into p->devices. */
 void selectors_fill(struct profile *p);

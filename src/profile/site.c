@@ -66,7 +66,7 @@ static struct ynode *read_layer(const struct root *root, const char *file, struc
 	size_t len = 0, before = diags->errors;
 	int r = fd;
 
-	if (r == -EPERM || (r >= 0 && !file_is_regular(fd, file, diags)))
+	if (r == -EPERM)
 		return NULL;
 	if (r >= 0)
 		r = read_fd(fd, YAML_BYTES_MAX, &text, &len);

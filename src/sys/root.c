@@ -370,8 +370,12 @@ static int open_regular(const struct root *root, const char *path, int flags)
 	if (fd < 0)
 		return explain_failure(root, path, flags, fd);
 	r = fstat(fd, &st) < 0 ? -errno : judge_type(fd, &st, flags);
-	/* A write waits as ever: one that does not makes memory.max of a cgroup reclaim nothing. */
-	if (r == 0 && (flags & O_ACCMODE) != O_RDONLY && fcntl(fd, F_SETFL, flags) < 0)
+	/*
+	 * A write waits as ever, unless the caller wants none to: one that does not wait makes
+	 * memory.max of a cgroup reclaim nothing.
+	 */
+	if (r == 0 && (flags & O_ACCMODE) != O_RDONLY && !(flags & O_NONBLOCK) &&
+	    fcntl(fd, F_SETFL, flags) < 0)
 		r = -errno;
 	return r < 0 ? r : take_fd(fd);
 }

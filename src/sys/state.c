@@ -177,7 +177,7 @@ static int try_lock(int fd)
 
 static int open_lock(int dir)
 {
-	int fd = root_open_at(dir, "lock", O_RDWR | O_NOFOLLOW);
+	int fd = root_open_at(dir, "lock", O_RDWR | O_NOFOLLOW | O_NONBLOCK);
 
 	if (fd != -ENOENT)
 		return fd;
