@@ -270,14 +270,13 @@ static void load_file(uint32_t file)
 	memset(m.dirty, 0, sizeof(m.dirty));
 }
 
-int __real_openat(int dirfd, const char *name, int flags, ...);
-int __wrap_openat(int dirfd, const char *name, int flags, ...);
-int __wrap_openat(int dirfd, const char *name, int flags, ...)
+int __real_root_open_at(int dir, const char *path, int flags);
+int __wrap_root_open_at(int dir, const char *path, int flags);
+int __wrap_root_open_at(int dir, const char *path, int flags)
 {
-	if (dirfd != DIR_FD)
-		return __real_openat(dirfd, name, flags, 0600);
-	errno = ENOENT;
-	return m.cache.there ? FILE_FD : -1;
+	if (dir != DIR_FD)
+		return __real_root_open_at(dir, path, flags);
+	return m.cache.there ? FILE_FD : -ENOENT;
 }
 
 int __real_fstat(int fd, struct stat *st);
