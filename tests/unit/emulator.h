@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* prctl(PR_SET_CHILD_SUBREAPER), and clone(CLONE_NEWPID), of which qemu-user has neither. */
@@ -39,6 +40,14 @@ static inline bool has_generic_netlink(void)
 	return fd >= 0 && close(fd) == 0;
 }
 
+/* Whether a page of this program is one of the kernel's: qemu-user -p sets the former alone. */
+static inline bool has_kernel_pages(void)
+{
+	struct stat st;
+
+	return stat("/sys/kernel/uevent_seqnum", &st) == 0 && st.st_size == sysconf(_SC_PAGESIZE);
+}
+
 /* test: its name; what: in words, what it needs. */
 static inline void not_emulated(const char *test, bool has, const char *what)
 {
@@ -53,4 +62,6 @@ static inline void not_emulated(const char *test, bool has, const char *what)
 
 #define NEEDS_SUBREAPERS() not_emulated(__func__, has_subreapers(), "PID namespaces and subreapers")
 #define NEEDS_PTRACE() not_emulated(__func__, has_ptrace(), "ptrace")
+#define NEEDS_KERNEL_PAGES() \
+	not_emulated(__func__, has_kernel_pages(), "pages of the kernel's size")
 #define NEEDS_GENERIC_NETLINK() not_emulated(__func__, has_generic_netlink(), "generic netlink")

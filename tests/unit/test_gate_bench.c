@@ -538,6 +538,7 @@ static void test_no_isolation(void **state)
 	job.as = &own_user;
 	if (geteuid() == 0)
 		return;
+	NEEDS_SUBREAPERS();
 	run_jobs(&job, 1);
 	assert_int_equal(job.state, CHANGE_CANNOT_MEASURE);
 	assert_string_equal(job.reason, "not run: no namespaces, which need root with "

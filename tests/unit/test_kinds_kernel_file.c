@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "emulator.h"
 #include "kinds/kernel_file.h"
 #include "sys/root.h"
 
@@ -23,6 +24,7 @@ static void sysfs_tells_what_is_binary(void **state)
 	struct err err = {0};
 
 	(void)state;
+	NEEDS_KERNEL_PAGES();
 	assert_int_equal(root_init(&root, NULL, &err), 0);
 	assert_int_equal(kernel_file_judge(&root, "/sys/kernel/notes", "1", true, &err), -EPERM);
 	assert_non_null(strstr(err.text, "/sys/kernel/notes: the file is binary data"));
