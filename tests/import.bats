@@ -176,7 +176,7 @@ E
   import "$BATS_TEST_TMPDIR/default/grub"
   run -0 "$railhead" check "$out"
   sed -i "s,# $BATS_TEST_TMPDIR/default/,# ," "$out"
-  more="the shell runs what is behind the value; write it in a line of its own"
+  more="a command follows the value in its line; write it in a line of its own"
   within="is within a value that begins further up; write that value in one line"
   diff - <(sed -n '/^kernel_args/,$p' "$out") <<E
 kernel_args:

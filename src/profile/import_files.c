@@ -172,7 +172,7 @@ static void assign(struct import *im, const struct origin *from, const char *nam
 			      "its quote ends in another line; write the value in one line");
 	else if (!last)
 		import_refuse(im, from,
-			      "the shell runs what is behind the value; write it in a line of its "
+			      "a command follows the value in its line; write it in a line of its "
 			      "own");
 	else
 		import_arguments(im, from, str_get(&value));
