@@ -15,7 +15,7 @@ setup() {
 
 teardown() {
   # with its FIFOs, before another reads the tests' trees (tests/lib/uncoded)
-  umount "$BATS_TEST_TMPDIR"/*/sys/devices/pci0000:00/*/config 2>/dev/null || true
+  umount "$BATS_TEST_TMPDIR"/*/sys/devices/pci0000:00/*/config 2>/dev/null || true # mounted by one test alone
   rm -rf "$BATS_TEST_TMPDIR/other" "$root"
 }
 
@@ -55,6 +55,7 @@ pcie: {nics: {max_read_request: 4096}}
 sysctl: {vm.swappiness: 10}
 kernel_args: {set: [quiet]}
 P
+  # For the files that they leave, whatever they end in.
   timeout 300 "$railhead" apply --root "$root" >/dev/null 2>&1 || true
   timeout 300 "$railhead" gate --root "$root" >/dev/null 2>&1 || true
 }

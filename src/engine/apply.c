@@ -208,13 +208,13 @@ static void guard_early(struct apply *a, const struct run *run)
 	cleanup_free char *text = NULL;
 	struct err err = {0};
 
-	if (a->unit && hold_back_begin(&ctx, &run->plan, &err) < 0)
-		text = xasprintf("early: the settings of sysctl, sysfs and mounts are set without "
-				 "protection: if the node does not come up with them, it does not "
-				 "in the next boot either (%s)",
-				 err.text);
-	if (text)
-		a->complain(text);
+	if (!a->unit || hold_back_begin(&ctx, &run->plan, &err) == 0)
+		return;
+	text = xasprintf("early: the settings of sysctl, sysfs and mounts are set without "
+			 "protection: if the node does not come up with them, it does not "
+			 "in the next boot either (%s)",
+			 err.text);
+	a->complain(text);
 }
 
 /*

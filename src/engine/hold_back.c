@@ -37,6 +37,16 @@ static bool read_mark(const struct root *root, struct mark *ret)
 	return true;
 }
 
+/* False: no boot has left a mark with this profile; *ret is then that of the first one. */
+static bool find_mark(const struct section_ctx *ctx, struct mark *ret)
+{
+	if (read_mark(ctx->root, ret) && streq(ret->digest, ctx->profile->digest))
+		return true;
+	*ret = (struct mark){0};
+	snprintf(ret->digest, sizeof(ret->digest), "%s", ctx->profile->digest);
+	return false;
+}
+
 static int write_mark(const struct root *root, const struct mark *m, struct err *err)
 {
 	cleanup_free char *text = xasprintf("boots %u\nheld %s\nboot %s\nprofile %s\n", m->boots,
@@ -73,7 +83,7 @@ void hold_back(const struct section_ctx *ctx, struct plan *plan)
 	cleanup_free char *why = NULL;
 	struct mark m;
 
-	if (!read_mark(ctx->root, &m) || !streq(m.digest, ctx->profile->digest))
+	if (!find_mark(ctx, &m))
 		return;
 	take_over(ctx, &m);
 	if (!m.held)
@@ -139,9 +149,7 @@ int hold_back_begin(const struct section_ctx *ctx, const struct plan *plan, stru
 
 	if (!plan_needs_mark(plan))
 		return 0;
-	if (!read_mark(ctx->root, &m) || !streq(m.digest, ctx->profile->digest))
-		m = (struct mark){0};
-	snprintf(m.digest, sizeof(m.digest), "%s", ctx->profile->digest);
+	find_mark(ctx, &m);
 	take_over(ctx, &m);
 	if (is_mounted_later(ctx->root))
 		return err_set(err, -EBUSY, STATE_KEPT_DIR ": its file system is mounted later");

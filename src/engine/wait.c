@@ -5,9 +5,9 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "engine/run.h"
-#include "kinds/checks.h"
 #include "kinds/function.h"
 #include "kinds/kind.h"
+#include "sections/judged.h"
 #include "sys/clock.h"
 #include "sys/read.h"
 #include "sys/uevent.h"
@@ -286,18 +286,13 @@ static void say_incomplete(struct run *run)
 	static const char id[] = "survey/complete";
 	static const struct place nowhere;
 	const struct root_failure *f = run->root->failure;
-	struct change *c;
+	cleanup_free char *why = NULL;
 
 	if (!f || !f->error || plan_find(&run->plan, id))
 		return;
-	c = plan_add(&run->plan, "expect", &kind_check, STAGE_GATE, PHASE_CHECK, nowhere, "%s", id);
-	change_on(c, NULL, &given_item);
-	change_target(c, "given");
-	change_desired(c, "yes");
-	change_observe(c, "no");
-	change_reason(c, "railhead can't read %s: %s", f->path, strerror(f->error));
-	c->fault = FAULT_GATE_CANNOT_LOOK;
-	c->state = CHANGE_DIFFERS;
+	why = xasprintf("railhead can't read %s: %s", f->path, strerror(f->error));
+	judged(&run->plan, "expect", nowhere, id, "yes", xstrdup("no"), false, why)->fault =
+		FAULT_GATE_CANNOT_LOOK;
 }
 
 void run_look_gate(struct run *run, uint64_t usec, struct stage_result *ret)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Inside this room: facts of topology that a section judges itself, emitted as checks of the gate.
- */
+/* Facts that a section, or the engine, judges itself, emitted as checks of the gate. */
 #pragma once
 
 #include "sections/sections.h"

@@ -139,6 +139,18 @@ unsigned int pci_config_find_extended(const struct pci_config *c, uint16_t id)
 	return 0;
 }
 
+int pci_config_reaches(const struct pci_config *c, const char *addr, enum pci_reach least,
+		       struct err *err)
+{
+	if (c->reach == PCI_REACH_NONE)
+		return err_set(err, -ENOENT, "%s: its config space can't be read", addr);
+	if (c->reach < least)
+		return err_set(err, -EACCES,
+			       "%s: only root can read more than 64 bytes of its config space",
+			       addr);
+	return 0;
+}
+
 /* --- MSI-X ------------------------------------------------------------------------------- */
 
 int pci_msix_vectors(const struct root *root, const char *addr, unsigned int *ret, struct err *err)
@@ -147,14 +159,10 @@ int pci_msix_vectors(const struct root *root, const char *addr, unsigned int *re
 	unsigned int at;
 	int r = pci_config_open(root, addr, false, &c, err);
 
-	if (r < 0 && r != -ENOENT)
+	if (r == 0 || r == -ENOENT)
+		r = pci_config_reaches(&c, addr, PCI_REACH_STANDARD, err);
+	if (r < 0)
 		return r;
-	if (c.reach == PCI_REACH_NONE)
-		return err_set(err, -ENOENT, "%s: its config space can't be read", addr);
-	if (c.reach == PCI_REACH_HEADER)
-		return err_set(err, -EACCES,
-			       "%s: only root can read more than 64 bytes of its config space",
-			       addr);
 	at = pci_config_find(&c, PCI_CAP_ID_MSIX);
 	/* the field holds the number less one */
 	*ret = at ? (pci_config_word(&c, at + PCI_CAP_FLAGS) & MSIX_TABLE_SIZE) + 1u : 0;

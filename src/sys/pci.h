@@ -57,6 +57,12 @@ int pci_config_write(const struct pci_config *c, unsigned int at, uint16_t value
  * into the header, and not for ever.
  */
 unsigned int pci_config_find(const struct pci_config *c, uint8_t id);
+/*
+ * Whether `least` (HEADER or STANDARD) can be read: 0; -ENOENT: nothing; -EACCES: only the 64 bytes
+ * of the header.
+ */
+int pci_config_reaches(const struct pci_config *c, const char *addr, enum pci_reach least,
+		       struct err *err);
 /* Whether the extended part, 0x100..0xfff, can be read. */
 bool pci_config_is_extended(const struct pci_config *c);
 /*

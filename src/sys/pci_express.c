@@ -46,10 +46,10 @@ int pci_express_read(const struct root *root, const char *addr, struct pci_expre
 	unsigned int at;
 	int r = pci_config_open(root, addr, false, &c, err);
 
-	if (r < 0 && r != -ENOENT)
+	if (r == 0 || r == -ENOENT)
+		r = pci_config_reaches(&c, addr, PCI_REACH_HEADER, err);
+	if (r < 0)
 		return r;
-	if (c.reach == PCI_REACH_NONE)
-		return err_set(err, -ENOENT, "%s: its config space can't be read", addr);
 	got.vendor = pci_config_word(&c, PCI_VENDOR_ID);
 	got.device = pci_config_word(&c, PCI_DEVICE_ID);
 	if (got.vendor == NO_ANSWER)
@@ -59,10 +59,9 @@ int pci_express_read(const struct root *root, const char *addr, struct pci_expre
 			"link; the kernel log says more (AER, DPC); reseat it or power-cycle "
 			"the node",
 			addr);
-	if (c.reach == PCI_REACH_HEADER)
-		return err_set(err, -EACCES,
-			       "%s: only root can read more than 64 bytes of its config space",
-			       addr);
+	r = pci_config_reaches(&c, addr, PCI_REACH_STANDARD, err);
+	if (r < 0)
+		return r;
 	at = pci_config_find(&c, PCI_CAP_ID_EXP);
 	if (!at)
 		return err_set(err, -EOPNOTSUPP,
