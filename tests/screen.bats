@@ -246,11 +246,31 @@ Y
   PAGER=cat in_terminal 100 10 "$railhead plan --all --root node --profile sku.yaml" >screen
   in_terminal 100 10 "$railhead plan --all --no-pager --root node --profile sku.yaml" >screen
   grep -q "^exit 5" screen
-  PAGER="no-such-pager -x" in_terminal 100 10 "$railhead plan --all --root node --profile sku.yaml" >screen
-  grep -q "^profile sku: 3 of" screen
-  # whoever reads may quit
-  PAGER="head -n 1" in_terminal 100 10 "$railhead plan --all --root node --profile sku.yaml" >screen
+}
+
+@test "a pager: for root only less; for others PAGER, which is no command of sh" {
+  local open
+  three_things
+  open=$(mktemp -d) # which another user may enter
+  cp -a "$railhead" node sku.yaml "$open"
+  printf '#!/bin/sh\nhead -n 1\necho "by mine $1"\n' >"$open/mine"
+  chmod -R go+rX "$open"
+  chmod 777 "$open"
+  chmod +x "$open/mine"
+  plan="$open/railhead plan --all --root $open/node --profile $open/sku.yaml"
+  for pager in "$open/mine" "less; touch $open/shell" "no-such-pager"; do
+    PAGER=$pager in_terminal 100 10 until 'lines 1-9' "$plan" >screen
+  done
+  plan="setpriv --reuid=65534 --regid=65534 --clear-groups $plan"
+  PAGER="$open/mine now" in_terminal 100 10 "$plan" >screen # whoever reads may quit
+  grep -q "^by mine now" screen
   grep -q "^exit 5" screen
+  for pager in "no-such-pager -x" "less; touch $open/shell"; do
+    PAGER=$pager in_terminal 100 10 "$plan" >screen
+    grep -q "^profile sku: 3 of" screen
+  done
+  [ ! -e "$open/shell" ]
+  rm -r "$open"
 }
 
 @test "escape sequences and characters that change the order of text are not printed" {
