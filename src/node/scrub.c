@@ -225,16 +225,57 @@ static bool matches(const char *const *patterns, const char *text)
 	return false;
 }
 
-/* Drops secrets, names of the host and its addresses. railhead looks at none of these arguments. */
+/* Names of secrets, of hosts and of their addresses; profiles set nothing of these names. */
+static bool is_private_name(const char *name)
+{
+	static const char *const names[] = {
+		"*passw*",	"*passphrase*",	  "pass",
+		"*[._-]pass",	"*pwd*",	  "*psk",
+		"*token*",	"*secret*",	  "*key*",
+		"*credential*", "*auth",	  "*authorization*",
+		"*cookie*",	"*username*",	  "*hostname*",
+		"*machine?id*", "*serial*",	  "*initiator*",
+		"ip",		"ifname",	  "nameserver",
+		"bootif",	"systemd.setenv", "ds",
+		"*.ds", /* cloud-init's data source */
+		NULL,
+	};
+
+	return matches(names, name);
+}
+
+/*
+ * Whether a value looks like an address with a login in it, https://user:secret@host/ or dracut's
+ * iscsi:user:secret@host, or with a query, in which tokens and signatures stand.
+ */
+static bool holds_login(const char *value)
+{
+	const char *at = strrchr(value, '@'), *url = strstr(value, "://");
+	const char *query = strchr(value, '?');
+	size_t scheme;
+
+	value += *value == '"';
+	scheme = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	return (at && url && url < at) || (at && scheme && value[scheme] == ':') ||
+	       (query && strchr(query, '='));
+}
+
+/* Names inside of the value count, too: systemd.setenv=NAME=..., "a secret=...". */
 static bool drops_argument(const char *word)
 {
-	static const char *const keys[] = {"*pass*",	   "*token*",	 "*secret*",	 "*key*",
-					   "*credential*", "*hostname*", "*machine_id*", "*serial*",
-					   "*initiator*",  "*cookie*",	 "ip",		 "ifname",
-					   "nameserver",   "bootif",	 "*auth*",	 NULL};
-	cleanup_free char *key = xstrndup(word, strcspn(word, "="));
+	const char *value = strchr(word, '=');
 
-	return strchr(word, '=') && matches(keys, key);
+	for (const char *end = value; end; end = strchr(end + 1, '=')) {
+		const char *start = end;
+		cleanup_free char *name = NULL;
+
+		while (start > word && !strchr("=;,?& \t\"", start[-1]))
+			start--;
+		name = xstrndup(start, (size_t)(end - start));
+		if (is_private_name(name))
+			return true;
+	}
+	return value && holds_login(value + 1);
 }
 
 /* The length of a word as the kernel splits them: quoted blanks belong to the word. */
@@ -266,17 +307,21 @@ static void add_argument(struct scrub *s, const char *word, struct str *ret)
 static bool keep_cmdline(struct scrub *s, const char *data, size_t len, struct str *ret)
 {
 	const char *p = data, *end = data + strnlen(data, len);
-	bool first = true;
+	bool first = true, in_config = false;
 
 	while (p < end) {
 		size_t n = word_length(p, end);
 		cleanup_free char *word = xstrndup(p, n);
 
-		if (n && !drops_argument(word)) {
+		/* "cc: ... end_cc": cloud-init takes a configuration from the command line. */
+		in_config = in_config || strncmp(word, "cc:", 3) == 0;
+		if (n && !in_config && !drops_argument(word)) {
 			str_add(ret, first ? "" : " ");
 			add_argument(s, word, ret);
 			first = false;
 		}
+		if (n >= 6 && streq(word + n - 6, "end_cc"))
+			in_config = false;
 		p += n + (p + n < end);
 	}
 	str_add(ret, "\n");
@@ -324,10 +369,12 @@ static bool refuse(struct scrub *s, const char *data, size_t len, struct str *re
 	return false;
 }
 
+typedef bool scrub_fn(struct scrub *s, const char *data, size_t len, struct str *ret);
+
 /* The first pattern that matches counts; * also matches slashes. */
 static const struct {
 	const char *pattern;
-	bool (*scrub)(struct scrub *s, const char *data, size_t len, struct str *ret);
+	scrub_fn *scrub;
 } rules[] = {
 	{"/sys/*/chassis_asset_tag", keep_asset_tag},
 	{"*serial*", refuse},
@@ -356,21 +403,31 @@ static const struct {
 	{"/proc/sys/*/nfs/*", refuse},
 };
 
-bool scrub_file(struct scrub *s, const char *path, const char *data, size_t len, struct str *ret)
+static bool scrub_text(struct scrub *s, const char *data, size_t len, struct str *ret)
 {
-	for (size_t i = 0; i < array_len(rules); i++)
-		if (fnmatch(rules[i].pattern, path, 0) == 0)
-			return rules[i].scrub(s, data, len, ret);
 	scrub_forms(s, data, len, ret);
 	return true;
 }
 
-bool scrub_refuses(const char *path)
+static scrub_fn *find_rule(const char *path)
 {
+	if (fnmatch("/sys/module/*/parameters/*", path, 0) == 0 &&
+	    is_private_name(strrchr(path, '/') + 1))
+		return refuse;
 	for (size_t i = 0; i < array_len(rules); i++)
 		if (fnmatch(rules[i].pattern, path, 0) == 0)
-			return rules[i].scrub == refuse;
-	return false;
+			return rules[i].scrub;
+	return scrub_text;
+}
+
+bool scrub_file(struct scrub *s, const char *path, const char *data, size_t len, struct str *ret)
+{
+	return find_rule(path)(s, data, len, ret);
+}
+
+bool scrub_refuses(const char *path)
+{
+	return find_rule(path) == refuse;
 }
 
 void scrub_free(struct scrub *s)
