@@ -76,6 +76,25 @@ holds() {
 	done
 }
 
+# CAP_DAC_OVERRIDE, CAP_IPC_LOCK, CAP_SYS_NICE; for what loads a GPU's library (tests/gpu.bats) more.
+@test "what measures has the capabilities that it needs, and no program that it starts gets others" {
+	local pid child own set
+	for set in CapPrm CapEff CapBnd; do
+		own=0x$(awk "/^$set/ { print \$2 }" /proc/self/status)
+		eval "local $set=$(printf %016x $((own & 0x804002)))"
+	done
+	"$bench" jitter --cpus 0 --budget 60000 >"$BATS_TEST_TMPDIR/line" 3>&- &
+	pid=$!
+	child=$(wait_for_child "$pid")
+	grep '^Cap' "/proc/$child/status" >"$BATS_TEST_TMPDIR/caps"
+	kill -TERM "$pid"
+	wait "$pid"
+	cat "$BATS_TEST_TMPDIR/caps"
+	grep -q "CapPrm:.$CapPrm" "$BATS_TEST_TMPDIR/caps"
+	grep -q "CapEff:.$CapEff" "$BATS_TEST_TMPDIR/caps"
+	[ "$(id -u)" -ne 0 ] || grep -q "CapBnd:.$CapBnd" "$BATS_TEST_TMPDIR/caps"
+}
+
 is_session() { # PID
 	[ "$(ps -o sid= -p "$1" | tr -d ' ')" = "$1" ]
 }

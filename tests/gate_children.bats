@@ -217,6 +217,16 @@ site:x:4711:4712::/:/bin/false"
   measured gate/missing/command "cannot measure" "not run: /etc/passwd has no user nemo"
 }
 
+@test "a capability that the gate's unit lacks: not run, and why" {
+  site 240s <<S
+clock|capabilities: [CAP_SYS_TIME], |$good
+other|capabilities: [CAP_NET_RAW], |$good
+S
+  status_is 7 setpriv --bounding-set=-sys_time "$railhead" gate --json --root "$root" >"$gate_out"
+  measured gate/clock/command "cannot measure" "not run: could not give it capabilities that the gate itself lacks .CapabilityBoundingSet= of its unit.: "
+  measured gate/other/command same
+}
+
 @test "a program that others could have written is not run" {
   local dir
   dir=$(shown)

@@ -98,6 +98,22 @@ holds() {
 	holds '.result == "measured" and (has("pcie_width") | not)'
 }
 
+# Also CAP_CHOWN, CAP_FOWNER, CAP_SYS_MODULE and CAP_MKNOD: nvidia-modprobe(1) needs them.
+@test "copies: what measures has the capabilities that it and its library need" {
+	local pid child='' own
+	own=0x$(awk '/^CapPrm/ { print $2 }' /proc/self/status)
+	model "$a context_us 60000000"
+	LD_LIBRARY_PATH=$lib "$bench" gpu_copy --gpu $a --budget 400 >"$BATS_TEST_TMPDIR/line" 3>&- &
+	pid=$!
+	eventually keeps_capabilities "$pid" "$(printf %016x $((own & 0x881400b)))"
+	kill -KILL "$pid"
+	wait "$pid" || [ $? -eq 137 ]
+}
+
+keeps_capabilities() { # PID SET
+	child=$(pgrep -P "$1") && grep -q "CapPrm:.$2" "/proc/$child/status"
+}
+
 # --- between two GPUs ----------------------------------------------------------------------
 
 @test "peers: each way measured, the lower is the value, the link is told" {

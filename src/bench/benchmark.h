@@ -73,7 +73,11 @@ struct benchmark {
 	 */
 	int (*run)(const struct options *o, json_t *line, struct err *err);
 	bool ordinary_priority; /* it measures the effect of other tasks on ordinary work */
-	bool together;		/* may share a process with other benchmarks: together.h */
+	/*
+	 * The part is a GPU. Benchmarks of GPUs may share a process (together.h), and their library
+	 * runs nvidia-modprobe(1) where device nodes are missing.
+	 */
+	bool gpu;
 };
 
 extern const struct benchmark *const benchmarks[]; /* ends with NULL */

@@ -139,5 +139,5 @@ const struct benchmark gpu_copy = {
 		     .help = "size of one copy (128M)"},
 		    OPTION_BUDGET("1500")},
 	.run = run,
-	.together = true,
+	.gpu = true,
 };

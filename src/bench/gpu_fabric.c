@@ -393,5 +393,5 @@ const struct benchmark gpu_fabric = {
 		     .max = 3600000,
 		     .help = "accepted and ignored"}},
 	.run = run,
-	.together = true,
+	.gpu = true,
 };

@@ -348,5 +348,5 @@ const struct benchmark gpu_health = {
 		     .max = 3600000,
 		     .help = "accepted and ignored: the check takes 200 ms"}},
 	.run = run,
-	.together = true,
+	.gpu = true,
 };

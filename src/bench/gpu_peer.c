@@ -197,5 +197,5 @@ const struct benchmark gpu_peer = {
 		     .help = "size of one copy (128M)"},
 		    OPTION_BUDGET("1500")},
 	.run = run,
-	.together = true,
+	.gpu = true,
 };

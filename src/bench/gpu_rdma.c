@@ -328,5 +328,5 @@ const struct benchmark gpu_rdma = {
 		     .help = "service level (0)"},
 		    OPTION_BUDGET("1500")},
 	.run = run,
-	.together = true,
+	.gpu = true,
 };

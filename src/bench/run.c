@@ -2,6 +2,7 @@
 /* Runs benchmarks in a child process, and makes their lines. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "base/capability.h"
 #include "base/mem.h"
 #include "bench/benchmark.h"
 #include "bench/time_over.h"
@@ -84,6 +86,25 @@ void benchmark_take_precedence(void)
 	close(fd);
 }
 
+/*
+ * The privileges of a program that measures: its priority, memory that it locks, devices and files
+ * of any owner. Libraries of others run in this process. An ordinary user's has none to give up.
+ */
+static void limit_capabilities(const struct benchmark *bench)
+{
+	uint64_t keep =
+		CAPABILITY(CAP_SYS_NICE) | CAPABILITY(CAP_IPC_LOCK) | CAPABILITY(CAP_DAC_OVERRIDE);
+
+	if (!bench || bench->gpu)
+		keep |= CAPABILITY(CAP_SYS_MODULE) | CAPABILITY(CAP_MKNOD) | CAPABILITY(CAP_CHOWN) |
+			CAPABILITY(CAP_FOWNER);
+	keep &= capabilities_permitted();
+	if (!keep)
+		return;
+	capabilities_bound(keep);
+	capabilities_keep(keep);
+}
+
 /* The measuring child: SIGTERM is forwarded to it. */
 static volatile pid_t measuring;
 
@@ -124,6 +145,7 @@ int benchmark_in_child(const struct benchmark *bench, int (*measure)(void *arg),
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		time_over_listen();
 		sigprocmask(SIG_SETMASK, &before, NULL);
+		limit_capabilities(bench);
 		_exit(getppid() == parent ? measure(arg) : 1);
 	}
 	if (pid < 0) {

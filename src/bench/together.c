@@ -54,7 +54,7 @@ static int parse_task(struct task *t, char *text, struct err *err)
 		return err_set(err, -EINVAL, "expected MS BENCHMARK [OPTIONS] & ...; ...");
 	t->limit_ns = ms * 1000000u;
 	t->options.bench = benchmark_find(words[1]);
-	if (!t->options.bench || !t->options.bench->together)
+	if (!t->options.bench || !t->options.bench->gpu)
 		return err_set(err, -EINVAL, "'%s' is not a benchmark that shares a process",
 			       words[1]);
 	return options_parse(&t->options, t->options.bench, n - 2, words + 2, err);

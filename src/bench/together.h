@@ -12,7 +12,7 @@
  *
  * A benchmark over its limit ends the whole process, because a thread that hangs in a driver can't
  * be ended. The caller then runs the benchmarks without a line alone. Only benchmarks that need
- * no process of their own can run together (struct benchmark, .together).
+ * no process of their own can run together (struct benchmark, .gpu).
  */
 #pragma once
 

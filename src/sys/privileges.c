@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/capability.h>
 #include <linux/keyctl.h>
 #include <stdbool.h>
 #include <string.h>
@@ -68,37 +67,7 @@ int privileges_add(struct privileges *p, const char *capability, struct err *err
 		return err_set(err, -EINVAL, "%s: not a capability (capabilities(7))", capability);
 	if (prctl(PR_CAPBSET_READ, number, 0, 0, 0) < 0)
 		return err_set(err, -EINVAL, "%s: this kernel lacks the capability", capability);
-	p->capabilities |= UINT64_C(1) << number;
-	return 0;
-}
-
-/* Drops all others from the bounding set, so that no executed program can regain them. */
-static int bound_capabilities(uint64_t keep)
-{
-	for (unsigned long i = 0; prctl(PR_CAPBSET_READ, i, 0, 0, 0) >= 0; i++)
-		if ((i > 63 || !(keep >> i & 1)) && prctl(PR_CAPBSET_DROP, i, 0, 0, 0) < 0)
-			return -errno;
-	return 0;
-}
-
-/*
- * Also inheritable and ambient, so that a program without file capabilities keeps them over
- * execve().
- */
-static int set_capabilities(uint64_t keep)
-{
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[2];
-
-	for (size_t i = 0; i < array_len(data); i++)
-		data[i].effective = data[i].permitted = data[i].inheritable =
-			(uint32_t)(keep >> (32 * i));
-	if (syscall(SYS_capset, &header, data) < 0)
-		return -errno;
-	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	for (unsigned long i = 0; i < 64; i++)
-		if (keep >> i & 1 && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, i, 0, 0) < 0)
-			return -errno;
+	p->capabilities |= CAPABILITY(number);
 	return 0;
 }
 
@@ -118,8 +87,12 @@ int privileges_take(const struct privileges *p, const char **what)
 {
 	int r;
 
+	*what = "give it capabilities that the gate itself lacks (CapabilityBoundingSet= of its "
+		"unit)";
+	if (p->capabilities & ~capabilities_permitted())
+		return -EPERM;
 	*what = "drop capabilities";
-	r = bound_capabilities(p->capabilities);
+	r = capabilities_bound(p->capabilities);
 	if (r < 0)
 		return r;
 	*what = "change the user";
@@ -135,7 +108,7 @@ int privileges_take(const struct privileges *p, const char **what)
 	if (r < 0)
 		return r;
 	*what = "keep capabilities";
-	r = set_capabilities(p->capabilities);
+	r = capabilities_keep(p->capabilities);
 	if (r < 0)
 		return r;
 	*what = "reject the privileges of set-user-ID programs";
