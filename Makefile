@@ -492,6 +492,8 @@ install-railhead: $(BUILD)/railhead $(BUILD)/05_railhead
 	$(INSTALL) -D -m 755 -t $(DESTDIR)$(LIBEXECDIR) units/irqbalance-policy units/trial-guard
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UNITDIR) units/*.service units/*.target \
 		units/*.timer
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UNITDIR)/railhead-.service.d \
+		units/railhead-.service.d/*.conf
 	$(INSTALL) -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/systemd/system-generators \
 		units/railhead-generator
 	$(INSTALL) -d $(DESTDIR)$(UNITDIR)/sysinit.target.wants

@@ -1,6 +1,6 @@
 """systemd's view of our units, alone and beside other people's."""
 
-from harness import SNAPSHOT, case, equal, expect, let_stop, status_json
+from harness import SNAPSHOT, case, contains, equal, expect, let_stop, status_json
 
 UNITS = ("railhead-early.service railhead-devices.service railhead-gate.service"
          " railhead-ready.target railhead-device@.service railhead-retry.timer"
@@ -12,6 +12,31 @@ def verify_units(vm):
     # The manual pages are left out of the test image, so they are not asked for.
     equal("systemd-analyze verify",
           vm.sh(f"systemd-analyze verify --man=no {UNITS} 2>&1", 120), "")
+
+
+@case(SNAPSHOT, "what runs for the node's life does its work within its limits, on the machine's own mounts")
+def within_limits(vm):
+    features = "/etc/kubernetes/node-feature-discovery/features.d"
+    vm.sh(f"mkdir -p {features}")
+    own = vm.sh("readlink /proc/1/ns/mnt")
+    for unit, own_mounts in (("recheck", True), ("renew", False), ("settled", False), ("admit-end", False)):
+        vm.sh(f"mkdir -p /run/systemd/system/railhead-{unit}.service.d"
+              f" && cat >/run/systemd/system/railhead-{unit}.service.d/look.conf <<'U'\n[Service]\n"
+              "ExecStartPost=/bin/sh -c 'readlink /proc/self/ns/mnt; cat /proc/self/status; "
+              "touch /usr/local/written || echo not written; unshare -U true || echo no namespace'\n"
+              f"StandardOutput=truncate:/run/look-{unit}\nU")
+        vm.sh("systemctl daemon-reload")
+        # A recheck waits for the gate; none is at work.
+        vm.sh(f"systemctl start railhead-{unit}.service", 300)
+        equal(f"railhead-{unit}.service", vm.sh(f"systemctl show -P Result railhead-{unit}.service"), "success")
+        seen = vm.read(f"/run/look-{unit}")
+        contains(unit, seen, "NoNewPrivs:\t1", "Seccomp:\t2", "no namespace")
+        equal(f"{unit}: has the machine's mounts", own in seen, own_mounts)
+        equal(f"{unit}: writes anywhere", "not written" not in seen, own_mounts)
+    contains("the label that renew wrote", vm.read(f"{features}/railhead"), "ready=true")
+    equal("verdict", status_json(vm)["verdict"], "ready")
+    equal("complaints", vm.sh("journalctl -b -q --no-pager -o cat -u 'railhead-*' --grep 'ermission denied|not permitted"
+                              "|ead-only file' || true"), "")
 
 
 @case(SNAPSHOT, "stage early that is started again, as a login does where it failed, leaves the verdict")
