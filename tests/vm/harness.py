@@ -53,7 +53,7 @@ SHORT = SOFT_REBOOTS
 LONG = ("shell", "emergency", "memory", "version back", "no reboot", "own reboot", "entry", "entries",
         "menu back", "direct", "uplink", "read-only", "writable", "recovery", "rescue", "single", "crash",
          "malformed", "reset", "cut trials", "orderly stops", "left alone", "forgiven", "hangs",
-         "pid_max", "stalls", "two cuts", "other image", "other kernel", "kernel back", "converged",
+         "pid_max", "offline", "stalls", "two cuts", "other image", "other kernel", "kernel back", "converged",
         "initramfs-tools: hang", "initramfs-tools: none", "initramfs-tools: break", "lost env",
         "lost env, efi",
         "rauc", "rauc, dead", "greenboot", "green", "boot complete", "boot complete, fit",

@@ -13,7 +13,8 @@ import cache
 import host
 from cutguest import CutGuest
 from harness import DEVICES, MAIN
-from vm import Guest, make_overlay, other_disk, small_hardware, switch_with_acs, threaded_cores
+from vm import (SCSI_DISK, Guest, make_overlay, other_disk, small_hardware, switch_with_acs,
+                threaded_cores)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -238,6 +239,7 @@ LAYOUTS = {
     "trials": ("layouts.img", False),
     "trials-more": ("layouts.img", False),
     "bricked": ("layouts.img", False),
+    "offline": ("layouts.img", False),
     "efi": ("layouts.img", True),
     "hangs": ("layouts.img", True),
     "stalls": ("layouts.img", False),
@@ -271,8 +273,11 @@ def layout(name, directory):
         make_overlay(qemu_dir, os.path.join(disks, "stranger.img"), stranger)
         hardware += other_disk(stranger)
         files += [STRANGER]
-    return Guest(qemu_dir, accel, os.path.join(disks, image_name), directory, hardware=hardware,
+    made = Guest(qemu_dir, accel, os.path.join(disks, image_name), directory, hardware=hardware,
                  files=files, payload=payload(full_disk()) if name == "stalls" else None)
+    if name == "offline":
+        made.disk_device = SCSI_DISK
+    return made
 
 
 # The layout of each guest whose power is cut, and where railhead.env is there: the number

@@ -147,6 +147,11 @@ class _ShellLines(threading.Thread):
 # asked the disk (udev for its serial number) waited for ever. It costs no time there.
 SYNCHRONOUS_DISKS = ["-global", "virtio-blk-pci.ioeventfd=off"]
 
+# What the guest's disk is; -kernel is 0. A SCSI disk can be taken offline by a file of sysfs.
+BLOCK_DISK = ["-device", "virtio-blk,bus=pcie.0,drive=disk,bootindex=1"]
+SCSI_DISK = ["-device", "virtio-scsi,bus=pcie.0,id=scsi", "-device",
+             "scsi-hd,bus=scsi.0,drive=disk,bootindex=1"]
+
 # Without RDRAND a boot gathers entropy, for a second and more of an emulated CPU; with SVM udev loads
 # KVM's modules, for almost as long.
 CPU = "qemu64,+rdrand,-svm"
@@ -294,6 +299,7 @@ class Guest:
     def __init__(self, qemu, accel, image, directory, payload=None, hardware=None, files=()):
         self.qemu = qemu
         self.accel = accel
+        self.disk_device = BLOCK_DISK
         self.one_thread = False  # for all emulated CPUs: slower, and none loses a write to a device
         self.image = image
         self.directory = directory
@@ -375,9 +381,8 @@ class Guest:
             "-chardev", f"socket,id=shell,fd={shell_fd}",
             "-device", "virtio-serial,bus=pcie.0",
             "-device", "virtserialport,chardev=shell,name=railhead.test",
-            "-device", "virtio-blk,bus=pcie.0,drive=disk,bootindex=1",  # -kernel is 0
         ]
-        command += self._disk(read_only)
+        command += self.disk_device + self._disk(read_only)
         if self.payload:
             command += payload_disk(self.payload)
         return command

@@ -83,3 +83,16 @@ def pid_max(vm):
 @case("pid_max", "no numbers for processes: held back")
 def pid_max_is_held_back(vm):
     _is_held_back(vm, "sysctl/kernel.pid_max")
+
+
+@state("offline", guest="offline")
+def offline(vm):
+    vm.first_boot()
+    disk = vm.sh("lsblk -nsro NAME $(findmnt -no SOURCE /) | tail -n 1")
+    _brick(vm, f"sysfs: {{/sys/block/{disk}/device/state: {{value: offline, force: true}}}}",
+           "rejecting I/O to offline device")
+
+
+@case("offline", "the system's disk offline: held back")
+def offline_is_held_back(vm):
+    _is_held_back(vm, "sysfs/sys/block/")
