@@ -14,8 +14,8 @@ setup() {
 limits() {
   cat <<'END'
 railhead-renew 20
-railhead-settled 20
-railhead-admit-end 20
+railhead-settled 55
+railhead-admit-end 55
 railhead-recheck 55
 railhead-early 70
 railhead-devices 70
@@ -37,19 +37,20 @@ END
     bad=1
   done < <(limits)
   [ $bad -eq 0 ]
-  # Without the common part each is over it.
+  # Without the common part what does most is over it.
   mkdir "$BATS_TEST_TMPDIR/alone"
   cp ./*.service "$BATS_TEST_TMPDIR/alone"
   while read -r unit limit; do
     run ! systemd-analyze security --offline=true --no-pager --threshold="$limit" "$BATS_TEST_TMPDIR/alone/$unit.service"
-  done < <(limits | grep -v ' 20$')
+  done < <(limits | grep ' [78].$')
 }
 
-@test "a stage, the gate and a recheck keep the machine's own mounts and devices, and openat2" {
+# A namespace that can't be made, or that hangs at a dead NFS server, would be a verdict or a mark that
+# is not written.
+@test "no service but renew has mounts of its own; all have devices and openat2" {
   local unit own='^(Protect(System|Home|Clock|Proc|Kernel[A-Z][a-z]*|ControlGroups)|Private[A-Z][a-z]*|Read(Write|Only)Paths|InaccessiblePaths|BindPaths|TemporaryFileSystem|ProcSubset|MountFlags|DevicePolicy|DeviceAllow)='
-  for unit in early devices device@ gate retry recheck; do
-    [ -e "railhead-$unit.service" ]
-    run ! grep -nE "$own" "railhead-$unit.service" railhead-.service.d/*.conf
+  for unit in *.service railhead-.service.d/*.conf; do
+    [ "$unit" = railhead-renew.service ] || run ! grep -nE "$own" "$unit"
   done
   run ! grep -rn '^RestrictSUIDSGID=\|^DynamicUser=' .
   grep -q '^SystemCallErrorNumber=EPERM$' railhead-.service.d/hardening.conf # SIGSYS would look like a crash
