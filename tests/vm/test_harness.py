@@ -168,6 +168,14 @@ class Console(unittest.TestCase):
         self.assertFalse(vm.crawls(lost + "[  161.683138] systemd[1]: Reached target\n"))
         self.assertFalse(vm.crawls("[    3.574025] x86/mm: Checked\n[   35.756176] systemd[1]: None\n"))
 
+    def test_a_serial_line_that_stands_still(self):
+        waits = "[<0>] uart_wait_until_sent+0x8a/0x130\n[<0>] tty_port_close_start+0x1/0x2\n"
+        line = "0: uart:16550A port:000003F8 irq:4 tx:%d rx:0 RTS|CTS|DTR|CD\n"
+        self.assertTrue(vm.line_stands([waits + line % 9311] * 3))
+        self.assertFalse(vm.line_stands([waits + line % sent for sent in (9311, 9311, 9312)]))
+        self.assertFalse(vm.line_stands([waits + line % 9311, "[<0>] ep_poll+0x1/0x2\n" + line % 9311]))
+        self.assertFalse(vm.line_stands([waits, waits]))  # whose line, nobody knows
+
     def test_a_disk_without_interrupts(self):
         line = "M\x1b[K[ \x1b[0;31m*\x1b[0m] Job systemd-fsck-root.service/start running (%s)\r\n"
         self.assertTrue(vm.waits_for_job("Found device\n" + line % "3min 45s / no limit"))

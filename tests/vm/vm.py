@@ -55,6 +55,17 @@ def crawls(boot):
                                    for time, later in zip(times, times[1:]))
 
 
+# In the stack of a process that waits until a terminal has sent what was written to it.
+WAITS_FOR_LINE = re.compile(r"\b(n_tty_write|tty_wait_until_sent|uart_wait_until_sent)\b")
+
+
+def line_stands(looks):
+    """Does PID 1 wait, in each look at its stack and at the serial lines, for one that sends nothing?"""
+    sent = [re.findall(r"\btx:(\d+)", look) for look in looks]
+    return bool(sent[0]) and all(WAITS_FOR_LINE.search(look) for look in looks) \
+        and all(one == sent[0] for one in sent)
+
+
 # A kernel dumps the registers of a CPU that is stuck, or on which it found a fault of its own.
 REGISTERS = re.compile(r"^\[ *[0-9.]+\] CR2: [0-9a-f]{16} CR3: ", re.M)
 
@@ -313,6 +324,7 @@ class Guest:
         self._process = None
         self._request = 0
         self._resets_before = 0
+        self._line_stands = None  # PID 1's stack, if it waits for its console for ever
         self._as_usual = True  # without further options and with a disk that takes writes
         self.dead_end = DEAD_END  # cases that see panics on purpose take less
         os.makedirs(directory, exist_ok=True)
@@ -342,6 +354,7 @@ class Guest:
     def power_on(self, more=(), read_only=False):
         """Start QEMU on the disk as it is now; more: further options, like -kernel."""
         self._resets_before = 0
+        self._line_stands = None
         self._as_usual = not more and not read_only
         self._log = open(os.path.join(self.directory, "qemu.log"), "wb")
         # Socket pairs, since a socket's path must be short and build/ may not be.
@@ -630,6 +643,8 @@ class Guest:
         for ever, or for 30 s at each line of a console, and sometimes QEMU ends itself
         (iotlb_to_section: Assertion ... failed).
 
+        The same is a PID 1 that waits for the serial line: QEMU sends at once what it is given.
+
         A boot that stands still before railhead's first word is the emulator's fault once, and so
         is one whose kernel waits for itself or its own CPUs, whoever runs on them. A fault of the arguments
         that railhead gave to that kernel is there the second time, too.
@@ -638,6 +653,8 @@ class Guest:
             return None
         if (self._process.poll() or 0) < 0:
             return "QEMU ended: " + self._qemu_log()
+        if self._line_stands:
+            return "PID 1 waits for a serial line that sends no more:\n" + self._line_stands
         console = self.console()
         boot = console[max(map(console.rfind, BOOT_BEGINS)):]
         if waits_for_itself(boot):
@@ -751,9 +768,18 @@ class Guest:
 
     def wait_until_booted(self):
         """Wait for systemd to have run every job of the boot."""
-        state = self.run("systemctl is-system-running --wait", HANG).output.strip()
+        end = time.monotonic() + HANG
+        state = ""  # while the wait for it is cut off
+        while not state and time.monotonic() < end:
+            state = self.run("systemctl is-system-running --wait", SILENCE).output.strip()
+            if not state:
+                looks = [self.run("cat /proc/1/stack /proc/tty/driver/serial; sleep 5").output
+                         for _ in range(3)]
+                self._line_stands = looks[0] if line_stands(looks) else None
+                if self._line_stands:
+                    break
         if state not in ("running", "degraded"):
-            jobs = self.run("systemctl list-jobs; systemctl --failed").output
+            jobs = self.run("systemctl list-jobs; systemctl --failed; cat /proc/1/stack").output
             raise GuestError(f"the boot does not finish (state {state}):\n{jobs}")
         self.wait_until_undisturbed()
         return state
