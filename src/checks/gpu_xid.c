@@ -9,7 +9,7 @@
 #include "checks/xid.h"
 #include "sys/kernel_log.h"
 
-/* Nothing found is "none" only if no record is missing. */
+/* Nothing found is "none" only if each record was there, and could be read. */
 static int judge(struct kernel_log *log, const struct xids *found, struct change *c,
 		 struct err *err)
 {
@@ -21,6 +21,14 @@ static int judge(struct kernel_log *log, const struct xids *found, struct change
 		c->fault = found->gravest;
 		c->state = CHANGE_DIFFERS;
 		return 0;
+	}
+	if (found->unreadable) {
+		change_observe(c, "not seen");
+		return err_set(
+			err, -EBADMSG,
+			"the driver reported an Xid in a form that railhead does not know: "
+			"\"%.200s\"; look the Xid up in NVIDIA's catalog, and upgrade railhead",
+			found->unreadable);
 	}
 	if (log->lost) {
 		change_observe(c, "not seen");

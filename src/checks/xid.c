@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "checks/xid.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,8 @@ enum {
 	NVLINK_FIRST = 144, /* of NVLink 5, which reports its own severity */
 	NVLINK_LAST = 150,
 	RECOVERY = 154,
+	OTHER = -1,
+	UNREADABLE = -2,
 };
 
 /* Immediate action IGNORE or RESTART_APP in NVIDIA's Xid catalog, with the exceptions below. */
@@ -132,28 +135,30 @@ static const char *meaning_of(int number)
 /*
  * Parses "NVRM: Xid (PCI:0000:3b:00): 79, ..."; on a GPU that MIG has split, " GPU-I:01 GPU-CI:00"
  * comes before the bracket (open-gpu-kernel-modules, kernel_rc.c); old drivers omitted "PCI:". The
- * log omits function numbers. Returns the number and the text after it in *ret_text, or -1.
+ * log omits function numbers. addr: "0000:3b:00.0". Returns the number and the text after it in
+ * *ret_text; OTHER: the record is not of this GPU; UNREADABLE.
+ *
+ * The kernel begins some records with the name of a process, of 15 characters: too few for an
+ * address, so nobody can make a record of this GPU that is unreadable.
  */
 static int parse_record(const char *record, const char *addr, const char **ret_text)
 {
-	unsigned int domain, bus, device, d, b, v;
+	size_t len = strcspn(addr, ".");
 	int number, used = 0;
 
-	if (!str_starts(record, XID_BEGIN) || sscanf(addr, "%x:%x:%x", &domain, &bus, &device) != 3)
-		return -1;
 	record += strlen(XID_BEGIN);
 	if (str_starts(record, "PCI:"))
 		record += strlen("PCI:");
-	if (sscanf(record, "%8x:%2x:%2x%n", &d, &b, &v, &used) != 3 || !used || d != domain ||
-	    b != bus || v != device)
-		return -1;
-	record += used;
-	for (used = 0; sscanf(record, " GPU-%*[IC]:%*u%n", &used) == 0 && used; used = 0)
+	if (strncmp(record, addr, len) != 0 || isxdigit((unsigned char)record[len]))
+		return OTHER;
+	record += len;
+	while (sscanf(record, " GPU-%*[IC]:%*u%n", &used) == 0 && used) {
 		record += used;
-	used = 0;
-	if (sscanf(record, "): %3d,%n", &number, &used) != 1 || !used || number < 0 ||
-	    number >= NUMBERS)
-		return -1;
+		used = 0;
+	}
+	if (!str_starts(record, "): ") || !isdigit((unsigned char)record[3]) ||
+	    sscanf(record, "): %3d,%n", &number, &used) != 1 || !used || number >= NUMBERS)
+		return UNREADABLE;
 	*ret_text = record + used;
 	return number;
 }
@@ -185,6 +190,9 @@ void xid_find(const struct kernel_log *log, const char *addr, const struct cpus 
 		if (number == RECOVERY && is_recovered(text)) {
 			memset(times, 0, sizeof(times));
 			ret->first_fault = UINT64_MAX;
+			ret->unreadable = NULL;
+		} else if (number == UNREADABLE) {
+			ret->unreadable = r->text;
 		} else if (number >= 0 && is_harmless(number, text, fatal)) {
 			ret->harmless++;
 		} else if (number >= 0) {

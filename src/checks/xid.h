@@ -19,10 +19,11 @@ enum { XID_MAX = 511 };
 #define XID_BEGIN "NVRM: Xid (" /* the beginning of the driver's records */
 
 struct xids {
-	size_t faults;	      /* kinds of faults */
-	size_t harmless;      /* records with other Xids */
-	enum fault gravest;   /* the kind that needs the largest repair */
-	uint64_t first_fault; /* the number of the first record with a fault; UINT64_MAX: none */
+	size_t faults;		/* kinds of faults */
+	size_t harmless;	/* records with other Xids */
+	enum fault gravest;	/* the kind that needs the largest repair */
+	uint64_t first_fault;	/* the number of the first record with a fault; UINT64_MAX: none */
+	const char *unreadable; /* a record of this GPU in an unknown form, or NULL; the log's */
 	struct str text; /* each kind of fault once, with count and remedy; separated by "; " */
 };
 

@@ -251,6 +251,7 @@ static void xid_gives(struct tmp *t, struct wanted w)
 
 static void test_log(void **state)
 {
+	static char endless[40000];
 	struct tmp *t = *state;
 
 	xid_gives(t, UNSUPPORTED("kernel's log"));
@@ -259,6 +260,9 @@ static void test_log(void **state)
 	t->root.live = false;
 	tmp_write(t, KMSG, "");
 	xid_gives(t, FAILED("/dev/kmsg holds no record"));
+	memset(endless, 'x', sizeof(endless) - 1);
+	tmp_write(t, KMSG, endless);
+	xid_gives(t, FAILED("/dev/kmsg: Bad message"));
 	tmp_write(t, KMSG, "not a log\n SUBSYSTEM=pci\n");
 	xid_gives(t, FAILED("/dev/kmsg holds no record"));
 	tmp_write(t, KMSG, BOOT);
@@ -391,11 +395,9 @@ static const struct log_case logs[] = {
 	{LINE(HERE, "119, Timeout") LINE(HERE, "154, pid=7, name=" RECOVERED ", " REQUIRED), 2, 0,
 	 "Xid 119,", FAULT_NONE},
 	{LINE(HERE, "119, Timeout") LINE(HERE, "154, to 0x0 "), 2, 0, "Xid 119,", FAULT_NONE},
-	{LINE(HERE, "nonsense") "3,1,2,-;NVRM: Xid (PCI:0000:1b:00\n3,1,2,-;NVRM: Xid (\n"
-				"3,1,2,-;NVRM: Xid (PCI:): 79,\n",
+	{"3,1,2,-;NVRM: Xid (\n3,1,2,-;NVRM: Xid (PCI:): 79,\n" LINE("PCI:+000:1b:00", "79, x")
+		 LINE("PCI:0000:1b:000", "79, x"),
 	 0, 0, "", FAULT_NONE},
-	{LINE(HERE, "99999999999, too large") LINE(HERE, "4000, too large"), 0, 0, "", FAULT_NONE},
-	{LINE(HERE, "79"), 0, 0, "", FAULT_NONE},
 	/* names that users choose: of a program, a cgroup, a process; written to /dev/kmsg */
 	{"6,1,2,-;a[27]: segfault at 0 ip 0 error 6 in NVRM: Xid (" HERE "): 79, x[115b]\n", 0, 0,
 	 "", FAULT_NONE},
@@ -419,6 +421,34 @@ static void find(struct tmp *t, const char *text, const struct cpus *fatal, stru
 	assert_int_equal(kernel_log_read(log, NULL), 0);
 	xid_find(log, GPU, fatal, ret);
 	kernel_log_free(log);
+}
+
+/* In a form that is not known: not seen, whatever else is in the log; until all is recovered. */
+static void test_unreadable_xids(void **state)
+{
+	static const char *const forms[] = {
+		BOOT LINE(HERE, "nonsense"),
+		BOOT "3,1,2,-;NVRM: Xid (PCI:0000:1b:00\n",
+		BOOT LINE(HERE, "99999999999, too large"),
+		BOOT LINE(HERE, "1000, too large"),
+		BOOT LINE(HERE, "512, too large") LINE(HERE, "31, MMU Fault"),
+		BOOT LINE(HERE, "79"),
+		BOOT LINE(HERE, "79 , x"),
+		BOOT LINE(HERE, "+79, x"),
+		BOOT LINE(HERE, "-79, x"),
+		BOOT LINE(HERE, " 79, x"),
+	};
+	struct xids found;
+
+	for (size_t i = 0; i < array_len(forms); i++) {
+		struct wanted wanted = {CHANGE_FAILED, "not seen", "in a form that railhead does"};
+
+		tmp_write(*state, KMSG, forms[i]);
+		xid_gives(*state, wanted);
+	}
+	find(*state, BOOT LINE(HERE, "1000, x") LINE(HERE, "154, " RECOVERED), NULL, &found);
+	assert_null(found.unreadable);
+	str_free(&found.text);
 }
 
 static void test_xids(void **state)
@@ -488,6 +518,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_lost_records, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_saved, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_xids, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_unreadable_xids, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_fatal_by_the_profile, setup, tmp_teardown),
 		cmocka_unit_test(test_shipped_list_is_the_default),
 	};
