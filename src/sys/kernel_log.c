@@ -104,8 +104,12 @@ static int read_records(struct kernel_log *log)
 		/* EPIPE: the next record was overwritten; the number of the one after shows it. */
 		if (n < 0)
 			continue;
+		if (memchr(chunk, '\0', (size_t)n))
+			return -EBADMSG;
 		str_addn(&text, chunk, (size_t)n);
 		take_lines(log, &text);
+		if (text.len > CHUNK)
+			return -EBADMSG;
 	}
 	return -EBUSY;
 }

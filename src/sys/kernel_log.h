@@ -40,7 +40,8 @@ void kernel_log_free(struct kernel_log *log);
  * waiting. The first call begins where kernel_log_save() of an earlier run in this boot ended, if
  * the log still reaches back to there, and counts the records between as lost. A captured tree may
  * have the records as a file. -ENOENT: no log; -ENODATA: a log without a record; -EPERM: no
- * CAP_SYSLOG where kernel.dmesg_restrict is set; -EBUSY: records come faster than they are read.
+ * CAP_SYSLOG where kernel.dmesg_restrict is set; -EBUSY: records come faster than they are read;
+ * -EBADMSG: a captured tree's file holds no lines of text.
  */
 int kernel_log_read(struct kernel_log *log, struct err *err);
 

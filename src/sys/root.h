@@ -81,7 +81,7 @@ int root_open_at(int dir, const char *path, int flags);
 const struct strv *root_irregular(void);
 /*
  * Opens a device to read from, such as "/dev/nvme0". For devices that the caller means to act on;
- * -EBADFD: neither a device nor a file.
+ * -EBADFD: neither a device nor a file. Below a captured root only a file is opened.
  */
 int root_open_device(const struct root *root, const char *path);
 

@@ -265,7 +265,10 @@ static void test_devices(void **state)
 		assert_true(fd >= 0);
 		close(fd);
 		assert_int_equal(root_open_device(&t->root, "fifo"), -EBADFD);
-		assert_int_equal(root_open_device(&t->root, "dir"), -EBADFD);
+		assert_int_equal(root_open_device(&t->root, "dir"), -EISDIR);
+		assert_true(root_open_device(&dev, "zero") < 0);
+		dev.nodev = false; /* where the kernel would open it */
+		assert_int_equal(root_open_device(&dev, "zero"), -EBADFD);
 		assert_int_equal(root_open_device(&t->root, "nowhere"), -ENOENT);
 	}
 	root_close(&dev);
