@@ -19,7 +19,7 @@ railhead-admit-end 55
 railhead-recheck 55
 railhead-early 70
 railhead-devices 70
-railhead-device@ 70
+railhead-device@ 71
 railhead-gate 80
 railhead-retry 80
 railhead-trial 83

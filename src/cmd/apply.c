@@ -109,18 +109,28 @@ static int apply(struct invocation *inv)
 	return code;
 }
 
-/* A boot without a gate (its units are disabled) has come up without a verdict. */
+static bool is_in_state(const char *unit, const char *state)
+{
+	cleanup_free char *now = manager_unit_state(unit);
+
+	return now && streq(now, state);
+}
+
+/*
+ * A site's own default target may leave multi-user.target out. A boot without a gate (its units are
+ * disabled) has come up without a verdict.
+ */
 static bool has_come_up(const struct root *root)
 {
-	cleanup_free char *target = manager_unit_state("multi-user.target");
-	cleanup_free char *gate = manager_unit_state("railhead-gate.service");
 	struct status status;
 	bool judged;
 
 	status_load(root, &status);
 	judged = status.record.stage[STAGE_GATE].ran;
 	status_free(&status);
-	return target && streq(target, "active") && (judged || (gate && streq(gate, "inactive")));
+	return (is_in_state("multi-user.target", "active") ||
+		is_in_state("default.target", "active")) &&
+	       (judged || is_in_state("railhead-gate.service", "inactive"));
 }
 
 static int settle(const struct invocation *inv)

@@ -124,6 +124,17 @@ def not_remounted(vm):
     equal("remounts of the root", re.findall("EXT4-fs.* re-mounted", initramfs), [])
 
 
+# --- railhead.env on a partition of its own -----------------------------------
+
+@case("efi2", "a recheck reads railhead.env though its partition is not mounted, and the node stays ready")
+def recheck_unmounted(vm):
+    vm.sh("umount /boot/efi")
+    vm.sh("systemctl start railhead-recheck.service", 300)
+    equal("verdict", status_json(vm)["verdict"], "ready")
+    equal("news of the recheck", vm.sh("journalctl -b -q -o cat _SYSTEMD_UNIT=railhead-recheck.service"), "")
+    vm.sh("mount /boot/efi")
+
+
 # --- durable writes --------------------------------------------------------------
 
 # A tracer that logs to the file system of /boot, and SIGKILL at each step of the write: after
