@@ -67,16 +67,72 @@ open(sys.argv[1], "wb").write(c)' "$dev/config"
     netroot=iscsi:USER:hunter2@192.0.2.1::::iqn.2009-06.test 'netroot="iscsi:USER:hunter2@192.0.2.1"' \
     inst.ks=http://u:hunter2@host/ks inst.ks=https://hunter2@host/ks root=cifs://u:hunter2@host/share \
     'ignition.config.url=https://host/a?sig=hunter2' 'talos.config=https://host/?a=b&token=hunter2' \
+    rd.systemd.setenv=FOO=hunter2 talos.config.inline=hunter2 x=DHHC-1:00:hunter2: rd.zfs.pw=hunter2 rootpw=hunter2 \
+    host-name=hunter2 rd.luks.options=tpm2-pin=hunter2 'x=http://host/#hunter2' x=//u:hunter2@host \
     systemd.setenv=API=hunter2 systemd.set_credential=a:hunter2 'ds=nocloud;s=http://host/;x=hunter2' \
     'ci.ds=hunter2' 'x="y password=hunter2"' '"root_pass=hunter2 b"' rd.iscsi.in.username=hunter2 wifi.PSK=hunter2 \
     'cc: password: hunter2 chpasswd: {hunter2: x} end_cc' "${kept[@]:4}" >"$root/proc/cmdline"
   put "$root/sys/module/cifs_x/parameters/password" hunter2
   put "$root/sys/module/cifs_x/parameters/Api_Token" hunter2
+  put "$root/sys/module/nfs/parameters/nfs4_unique_id" hunter2
+  put "$root/sys/module/cifs_x/parameters/proxy" u:hunter2@host:3128
+  put "$root/proc/version" "Linux version 6.1.0 (hunter2@hunter2) (gcc) #1"
+  put "$root/proc/sys/kernel/core_pattern" "|/usr/bin/x --token hunter2"
   put "$root/sys/module/usbcore/parameters/authorized_default" 3
   run -0 snapshot
   run ! grep -aqi hunter2 "$tar"
   [ "$(tar xOf "$tar" proc/cmdline)" = "${kept[*]}" ]
   [ "$(tar xOf "$tar" sys/module/usbcore/parameters/authorized_default)" = 3 ]
+}
+
+@test "snapshot: keeps the arguments of railhead's profiles, and a sysctl among the arguments" {
+  local file args profile=$root/etc/railhead/profiles/sku.yaml
+  args=$(for file in "$BATS_TEST_DIRNAME"/../profiles/*.yaml; do
+    "$railhead" kargs --root "$root" --format=line --profile "$file" 2>/dev/null || :
+  done | grep . | tr '\n' ' ')
+  [ "$(wc -w <<<"$args")" -gt 20 ]
+  args+="sysctl.kernel.keys.maxkeys=2000 video=DP:1920x1080@60"
+  echo "$args" >"$root/proc/cmdline"
+  put "$root/proc/sys/kernel/keys/maxkeys" 2000
+  profile "$root" sku <<<'{schema: 1, name: sku, match: {dmi: {sys_vendor: Supermicro}},
+    kernel_args: {set: [sysctl.kernel.keys.maxkeys=2000, "video=DP:1920x1080@60"]}}'
+  run -0 snapshot
+  [ "$(tar xOf "$tar" proc/cmdline)" = "$args" ]
+  run -0 "$railhead" verify --all --root "$tar" --profile "$profile"
+  [[ $output =~ same" "+kernel_args/arrived/sysctl.*same" "+kernel_args/arrived/video ]]
+}
+
+# systemd names netdevs by their MAC, rdma-core names RDMA devices by their GUID.
+@test "snapshot: a MAC or GUID in a name is the number of the address, and plan finds the device" {
+  local dev=$root/sys/devices/pci0000:00/$PF0 name=enx020000000001 profile=$root/etc/railhead/profiles/sku.yaml
+  mv "$dev/net/eth0" "$dev/net/enxb8cef6031234"
+  put "$dev/net/enxb8cef6031234/address" b8:ce:f6:03:12:34
+  rm "$root/sys/class/net/eth0"
+  ln -s "../../devices/pci0000:00/$PF0/net/enxb8cef6031234" "$root/sys/class/net/enxb8cef6031234"
+  put "$dev/infiniband/rocexb8cef60300031234/node_guid" b8ce:f603:0003:1234
+  mkdir -p "$root/sys/class/infiniband"
+  ln -s "../../devices/pci0000:00/$PF0/infiniband/rocexb8cef60300031234" "$root/sys/class/infiniband/rocexb8cef60300031234"
+  put "$root/proc/sys/net/ipv4/conf/enxb8cef6031234/rp_filter" 1
+  ln -s self "$root/sys/class/net/wlxb8cef6031235"
+  mkfifo "$dev/net/enxb8cef6031234/mtu"
+  printf 'Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n%s\n' \
+    $'enxb8cef6031234\t00000000\t0100000A\t0003\t0\t0\t0\t00000000' >"$root/proc/net.route"
+  mkdir -p "$root/proc/net" && mv "$root/proc/net.route" "$root/proc/net/route"
+  sriov_profile "$root" 4
+  run -5 "$railhead" plan --json --root "$root"
+  jq 'del(.. | .origin?, .profile_line?)' <<<"${output//enxb8cef6031234/$name}" >"$BATS_TEST_TMPDIR/tree"
+  run -0 snapshot
+  mkdir "$BATS_TEST_TMPDIR/unpacked"
+  tar xf "$tar" -C "$BATS_TEST_TMPDIR/unpacked"
+  run ! grep -aE 'b8:?ce:?f6' "$tar"
+  cd "$BATS_TEST_TMPDIR/unpacked"
+  [ "$(cat sys/class/net/$name/address)" = 02:00:00:00:00:01 ]
+  [ "$(cat sys/class/infiniband/rocex0000000000000001/node_guid)" = 0000:0000:0000:0001 ]
+  [ -e proc/sys/net/ipv4/conf/$name/rp_filter ]
+  [ "$(jq -c .uplinks railhead-snapshot.json)" = "[\"$name\"]" ]
+  grep -q "/net/$name/mtu: " railhead-unreadable.txt
+  run -5 "$railhead" plan --json --root "$tar" --profile "$profile"
+  jq 'del(.. | .origin?, .profile_line?)' <<<"$output" | diff "$BATS_TEST_TMPDIR/tree" -
 }
 
 @test "snapshot: match, plan, verify, survey and show say the same on it" {

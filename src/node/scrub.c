@@ -9,15 +9,20 @@
 
 #include "base/mem.h"
 #include "node/vpd.h"
+#include "sys/sysctl_d.h"
 
 /* --- by form ------------------------------------------------------------------------------- */
 
+/* Without its separators, so that enxb8cef6123456 has the number of b8:ce:f6:12:34:56. */
 static size_t number_of(struct strv *known, const char *text, size_t len)
 {
 	cleanup_free char *key = xstrndup(text, len);
+	char *end = key;
 
-	for (char *p = key; *p; p++)
-		*p = (char)tolower((unsigned char)*p);
+	for (const char *p = key; *p; p++)
+		if (!strchr(":-", *p))
+			*end++ = (char)tolower((unsigned char)*p);
+	*end = '\0';
 	for (size_t i = 0; i < known->n; i++)
 		if (streq(known->v[i], key))
 			return i + 1;
@@ -74,12 +79,8 @@ static void add_number(struct str *ret, const char *form, size_t len, size_t num
 	str_addn(ret, text, len);
 }
 
-static size_t scrub_mac(struct scrub *s, const char *p, const char *end, struct str *ret)
+static size_t add_mac(struct scrub *s, const char *p, size_t len, struct str *ret)
 {
-	size_t len = 0;
-
-	if (count_groups(p, end, 2, ':', &len) < 6 && count_groups(p, end, 2, '-', &len) < 6)
-		return 0;
 	if (names_nothing(p, len)) {
 		str_addn(ret, p, len);
 		return len;
@@ -89,20 +90,32 @@ static size_t scrub_mac(struct scrub *s, const char *p, const char *end, struct 
 	return len;
 }
 
-/* A GUID has four groups of four; a GID is a prefix and a GUID. */
-static size_t scrub_guid(struct scrub *s, const char *p, const char *end, struct str *ret)
+static size_t scrub_mac(struct scrub *s, const char *p, const char *end, struct str *ret)
 {
-	size_t len = 0, n = count_groups(p, end, 4, ':', &len), prefix = n == 8 ? 20 : 0;
+	size_t len = 0;
 
-	if (n != 4 && n != 8)
+	if (count_groups(p, end, 2, ':', &len) < 6 && count_groups(p, end, 2, '-', &len) < 6)
 		return 0;
+	return add_mac(s, p, len, ret);
+}
+
+static size_t add_guid(struct scrub *s, const char *p, size_t len, size_t prefix, struct str *ret)
+{
 	if (names_nothing(p, len)) {
 		str_addn(ret, p, len);
 		return len;
 	}
-	str_add(ret, n == 8 ? "fe80:0000:0000:0000:" : "");
+	str_add(ret, prefix ? "fe80:0000:0000:0000:" : "");
 	add_number(ret, p + prefix, len - prefix, number_of(&s->guids, p + prefix, len - prefix));
 	return len;
+}
+
+/* A GUID has four groups of four; a GID is a prefix and a GUID. */
+static size_t scrub_guid(struct scrub *s, const char *p, const char *end, struct str *ret)
+{
+	size_t len = 0, n = count_groups(p, end, 4, ':', &len);
+
+	return n == 4 || n == 8 ? add_guid(s, p, len, n == 8 ? 20 : 0, ret) : 0;
 }
 
 static size_t scrub_uuid(struct scrub *s, const char *p, const char *end, struct str *ret)
@@ -121,6 +134,27 @@ static size_t scrub_uuid(struct scrub *s, const char *p, const char *end, struct
 	return (size_t)(at - p);
 }
 
+/*
+ * The digits behind the x of a netdev that systemd names by its MAC (enx, wlx:
+ * systemd.net-naming-scheme(7)), or of an RDMA device that rdma-core names by its GUID (ibx, rocex:
+ * rdma-ndd's rdma_rename.c).
+ */
+static size_t scrub_name_digits(struct scrub *s, const char *p, const char *end, struct str *ret)
+{
+	size_t len = hex_run(p, end);
+
+	if (len == 12)
+		return add_mac(s, p, len, ret);
+	return len == 16 ? add_guid(s, p, len, 0, ret) : 0;
+}
+
+/* Not the x of 0x. */
+static bool follows_prefix(const char *start, const char *p)
+{
+	return p - start >= 2 && tolower((unsigned char)p[-1]) == 'x' &&
+	       isalpha((unsigned char)p[-2]);
+}
+
 /* Forms begin only at the start of a run of digits. */
 static void scrub_forms(struct scrub *s, const char *p, size_t len, struct str *ret)
 {
@@ -131,7 +165,10 @@ static void scrub_forms(struct scrub *s, const char *p, size_t len, struct str *
 	while (p < end) {
 		size_t n = 0;
 
-		if (isxdigit((unsigned char)*p) && (p == start || !isalnum((unsigned char)p[-1])))
+		if (follows_prefix(start, p))
+			n = scrub_name_digits(s, p, end, ret);
+		else if (isxdigit((unsigned char)*p) &&
+			 (p == start || !isalnum((unsigned char)p[-1])))
 			for (size_t i = 0; i < array_len(forms) && !n; i++)
 				n = forms[i](s, p, end, ret);
 		if (!n)
@@ -225,57 +262,142 @@ static bool matches(const char *const *patterns, const char *text)
 	return false;
 }
 
-/* Names of secrets, of hosts and of their addresses; profiles set nothing of these names. */
+/*
+ * Names of secrets, of hosts and of their addresses; profiles set nothing of these names. They are
+ * in lower case here, with a dot around each part: api-KEY is ".api.key.". A profile can set what
+ * only sounds similar: iommu.passthrough, ca_keys, module.sig_enforce.
+ */
+static const char *const private_names[] = {
+	"*passw*",
+	"*passphrase*",
+	"*.passcode.*",
+	"*[!y]pass.*", /* not a bypass */
+	"*.mypass.*",
+	"*pw.*",
+	"*pwd*",
+	"*psk*",
+	"*.pin.",
+	"*.otp.",
+	"*.jwt.*",
+	"*.sig.",
+	"*.sas.",
+	"*token*",
+	"*secret[!m]*", /* not secretmem */
+	"*key.*",
+	"*.keyfile.*",
+	"*.ssh*key*",
+	"*.authorized.keys.*",
+	"*credential*",
+	"*.cred.*",
+	"*.creds.*",
+	"*.auth.",
+	"*oauth.",
+	"*authorization*",
+	"*cookie*",
+	"*username*",
+	"*.user.data.*",
+	"*.userdata.*",
+	"*.config.inline.", /* of Talos */
+	"*.setenv.",
+	"*.ds.", /* cloud-init's data source */
+	"*hostname.*",
+	"*.host.name.*",
+	"*.host.",
+	"*.nodename.*",
+	"*.machine.id.*",
+	"*machineid*",
+	"*.serial.*",
+	"*serialno*",
+	"*serialnumber*",
+	"*initiator*",
+	"*.hostnqn.*",
+	"*.hostid.*",
+	"*.nfs4.unique.id.",
+	".ip.",
+	".ifname.",
+	".nameserver.",
+	".bootif.",
+	NULL,
+};
+
 static bool is_private_name(const char *name)
 {
-	static const char *const names[] = {
-		"*passw*",	"*passphrase*",	  "pass",
-		"*[._-]pass",	"*pwd*",	  "*psk",
-		"*token*",	"*secret*",	  "*key*",
-		"*credential*", "*auth",	  "*authorization*",
-		"*cookie*",	"*username*",	  "*hostname*",
-		"*machine?id*", "*serial*",	  "*initiator*",
-		"ip",		"ifname",	  "nameserver",
-		"bootif",	"systemd.setenv", "ds",
-		"*.ds", /* cloud-init's data source */
-		NULL,
-	};
+	/* The initrd's own argument of the same meaning. */
+	cleanup_free char *parts = xasprintf(".%s.", str_starts(name, "rd.") ? name + 3 : name);
 
-	return matches(names, name);
+	for (char *p = parts; *p; p++)
+		*p = isalnum((unsigned char)*p) ? (char)tolower((unsigned char)*p) : '.';
+	return matches(private_names, parts);
+}
+
+/* Whether 60, 60me or 0x1000 is all up to a comma or the end. */
+static bool is_amount(const char *text)
+{
+	char *end;
+
+	strtoull(text, &end, 0);
+	if (end == text)
+		return false;
+	while (isalpha((unsigned char)*end))
+		end++;
+	return !*end || strchr(",\"\n", *end);
 }
 
 /*
- * Whether a value looks like an address with a login in it, https://user:secret@host/ or dracut's
- * iscsi:user:secret@host, or with a query, in which tokens and signatures stand.
+ * Whether the value is user:secret@host, or dracut's iscsi:user:secret@host. Behind the @ of
+ * DP:1920x1080@60 is an amount, and a range of memory or a PCI address begins with a digit.
  */
 static bool holds_login(const char *value)
 {
-	const char *at = strrchr(value, '@'), *url = strstr(value, "://");
-	const char *query = strchr(value, '?');
-	size_t scheme;
+	size_t user = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789._+-\\");
+	const char *at = strrchr(value, '@');
+
+	return isalpha((unsigned char)*value) && value[user] == ':' && at && at > value + user &&
+	       !is_amount(at + 1);
+}
+
+static bool holds_secret(const char *value)
+{
+	static const char *const forms[] = {
+		"*//*[@?#]*", /* a URL with a login, or with a query or a fragment: signatures */
+		"*[?]*=*",
+		"*%[2-4][0-9a-f]*", /* the same, encoded */
+		"*dhhc-1:*",	    /* NVMe's in-band authentication */
+		"*nvmetlskey-1:*",
+		"|*", /* a program, whose arguments may be anything */
+		NULL,
+	};
 
 	value += *value == '"';
-	scheme = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
-	return (at && url && url < at) || (at && scheme && value[scheme] == ':') ||
-	       (query && strchr(query, '='));
+	return matches(forms, value) || holds_login(value);
+}
+
+/* sysctl.NAME= is like the sysctl's file. */
+static bool is_private_argument(const char *name)
+{
+	cleanup_free char *file =
+		str_starts(name, "sysctl.") ? sysctl_file(name + strlen("sysctl.")) : NULL;
+
+	return file ? scrub_refuses(file) : is_private_name(name);
 }
 
 /* Names inside of the value count, too: systemd.setenv=NAME=..., "a secret=...". */
 static bool drops_argument(const char *word)
 {
-	const char *value = strchr(word, '=');
-
-	for (const char *end = value; end; end = strchr(end + 1, '=')) {
+	if (holds_secret(word))
+		return true;
+	for (const char *end = strchr(word, '='); end; end = strchr(end + 1, '=')) {
 		const char *start = end;
 		cleanup_free char *name = NULL;
 
 		while (start > word && !strchr("=;,?& \t\"", start[-1]))
 			start--;
 		name = xstrndup(start, (size_t)(end - start));
-		if (is_private_name(name))
+		if (is_private_argument(name) || holds_secret(end + 1))
 			return true;
 	}
-	return value && holds_login(value + 1);
+	return false;
 }
 
 /* The length of a word as the kernel splits them: quoted blanks belong to the word. */
@@ -326,6 +448,44 @@ static bool keep_cmdline(struct scrub *s, const char *data, size_t len, struct s
 	}
 	str_add(ret, "\n");
 	return true;
+}
+
+static bool scrub_text(struct scrub *s, const char *data, size_t len, struct str *ret)
+{
+	scrub_forms(s, data, len, ret);
+	return true;
+}
+
+static bool keep_parameter(struct scrub *s, const char *data, size_t len, struct str *ret)
+{
+	cleanup_free char *value = xstrndup(data, len);
+
+	return !drops_argument(value) && scrub_text(s, data, len, ret);
+}
+
+/* Behind a pipe (core(5)) keep the program without its arguments: profiles set no such pattern. */
+static bool keep_core_pattern(struct scrub *s, const char *data, size_t len, struct str *ret)
+{
+	size_t n = len && *data == '|' ? word_length(data, data + len) : len;
+
+	scrub_forms(s, data, n, ret);
+	if (n < len)
+		str_add(ret, "\n");
+	return true;
+}
+
+/* "Linux version 6.1.0 (user@host) (gcc 12) #1": without the machine that built the kernel. */
+static bool drop_builder(struct scrub *s, const char *data, size_t len, struct str *ret)
+{
+	const char *end = data + len, *builder = memchr(data, '(', len);
+	const char *stop = builder ? memchr(builder, ')', (size_t)(end - builder)) : NULL;
+
+	if (stop && memchr(builder, '@', (size_t)(stop - builder))) {
+		scrub_forms(s, data, (size_t)(builder - data), ret);
+		data = stop + 1;
+		data += data < end && *data == ' ';
+	}
+	return scrub_text(s, data, (size_t)(end - data), ret);
 }
 
 /* Keep Azure's tag, which is the same on all of its machines and identifies the cloud. */
@@ -383,6 +543,8 @@ static const struct {
 	{"*/vpd", keep_vpd},
 	{"/sys/*/config", keep_config},
 	{"/proc/cmdline", keep_cmdline},
+	{"/proc/version", drop_builder},
+	{"/proc/sys/kernel/core_pattern", keep_core_pattern},
 	{"/proc/cpuinfo", drop_lines},
 	{"/proc/driver/nvidia/*", drop_lines},
 	{"*/hostname", refuse},
@@ -401,13 +563,8 @@ static const struct {
 	{"/proc/sys/net/*/stable_secret", refuse},
 	{"/proc/sys/net/*/tcp_fastopen_key", refuse},
 	{"/proc/sys/*/nfs/*", refuse},
+	{"/sys/module/*/parameters/*", keep_parameter},
 };
-
-static bool scrub_text(struct scrub *s, const char *data, size_t len, struct str *ret)
-{
-	scrub_forms(s, data, len, ret);
-	return true;
-}
 
 static scrub_fn *find_rule(const char *path)
 {
@@ -428,6 +585,14 @@ bool scrub_file(struct scrub *s, const char *path, const char *data, size_t len,
 bool scrub_refuses(const char *path)
 {
 	return find_rule(path) == refuse;
+}
+
+char *scrub_name(struct scrub *s, const char *name)
+{
+	struct str ret = {0};
+
+	scrub_forms(s, name, strlen(name), &ret);
+	return str_take(&ret) ?: xstrdup("");
 }
 
 void scrub_free(struct scrub *s)

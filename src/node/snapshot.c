@@ -185,6 +185,35 @@ static bool first_time(struct capture *c, const char *path)
 	return false;
 }
 
+/* --- the archive ---------------------------------------------------------------------------- */
+
+/* Names in the archive have the numbers of scrub_name(); all else uses the paths of the machine. */
+
+static int put_file(struct capture *c, const char *path, const char *data, size_t len,
+		    struct err *err)
+{
+	cleanup_free char *name = scrub_name(&c->scrub, path + 1);
+
+	c->result.files++;
+	return tar_add_file(c->tar, name, data, len, err);
+}
+
+static int put_link(struct capture *c, const char *path, const char *target, struct err *err)
+{
+	cleanup_free char *name = scrub_name(&c->scrub, path + 1);
+	cleanup_free char *to = scrub_name(&c->scrub, target);
+
+	c->result.links++;
+	return tar_add_link(c->tar, name, to, err);
+}
+
+static int put_dir(struct capture *c, const char *path, struct err *err)
+{
+	cleanup_free char *name = scrub_name(&c->scrub, path + 1);
+
+	return tar_add_dir(c->tar, name, err);
+}
+
 /* --- links and directories ------------------------------------------------------------------ */
 
 /* "/a/b" + "../c" -> "/a/c": the target of a link in directory dir. Neither contains links. */
@@ -212,10 +241,7 @@ static void join(char ret[PATH_MAX], const char *dir, const char *target)
 
 static int add_link(struct capture *c, const char *path, const char *target, struct err *err)
 {
-	if (!first_time(c, path))
-		return 0;
-	c->result.links++;
-	return tar_add_link(c->tar, path + 1, target, err);
+	return first_time(c, path) ? put_link(c, path, target, err) : 0;
 }
 
 /* The text of a link; NULL if path is not a link. */
@@ -273,7 +299,8 @@ static int resolve(struct capture *c, const char *path, char ret[PATH_MAX], stru
 static void lose(struct capture *c, const char *path, int why)
 {
 	enum { LISTED_MAX = 10000 };
-	cleanup_free char *line = xasprintf("%s: %s\n", path, err_text(why));
+	cleanup_free char *name = scrub_name(&c->scrub, path);
+	cleanup_free char *line = xasprintf("%s: %s\n", name, err_text(why));
 
 	if (why == -EACCES || why == -EPERM)
 		c->result.denied++;
@@ -315,8 +342,7 @@ static int add_file(struct capture *c, const char *path, struct err *err)
 		lose(c, path, -EACCES);
 	if (!scrub_file(&c->scrub, path, data ? data : "", len, &kept))
 		return 0;
-	c->result.files++;
-	return tar_add_file(c->tar, path + 1, str_get(&kept), kept.len, err);
+	return put_file(c, path, str_get(&kept), kept.len, err);
 }
 
 static bool is_listed(const char *names, const char *name)
@@ -353,8 +379,7 @@ static int add_numvfs(struct capture *c, const char *dir, const struct strv *nam
 	for (size_t i = 0; i < names->n; i++)
 		n += str_starts(names->v[i], "virtfn");
 	snprintf(text, sizeof(text), "%u\n", n);
-	c->result.files++;
-	return tar_add_file(c->tar, path + 1, text, strlen(text), err);
+	return put_file(c, path, text, strlen(text), err);
 }
 
 static int add_dir(struct capture *c, const char *dir, const char *names, int depth,
@@ -392,7 +417,7 @@ static int add_dir(struct capture *c, const char *dir, const char *names, int de
 	int r = 0;
 
 	if (first_time(c, dir))
-		r = tar_add_dir(c->tar, dir + 1, err);
+		r = put_dir(c, dir, err);
 	if (r < 0 || read_dir(c->root, &entries, NULL, "%s", dir) < 0)
 		return r;
 	r = add_numvfs(c, dir, &entries, err);
@@ -477,8 +502,11 @@ static int add_info(struct capture *c, struct err *err)
 
 	/* Record only names, because routes contain addresses. */
 	node_uplinks(c->root, &uplinks);
-	for (size_t i = 0; i < uplinks.n; i++)
-		json_array_append_new(names, json_string(uplinks.v[i]));
+	for (size_t i = 0; i < uplinks.n; i++) {
+		cleanup_free char *name = scrub_name(&c->scrub, uplinks.v[i]);
+
+		json_array_append_new(names, json_string(name));
+	}
 	doc = json_pack("{s:i, s:s, s:s, s:s, s:o}", "format", SNAPSHOT_FORMAT, "railhead",
 			RAILHEAD_VERSION, "kernel", c->node->kernel, "arch", node_arch(c->node),
 			"uplinks", names);

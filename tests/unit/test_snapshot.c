@@ -18,6 +18,10 @@
 #include "sys/scratch.h"
 #include "tree.h"
 
+/* Its other tables are not for this test. */
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#include "sys/kernel_names.inc"
+
 /* --- scrubbing ------------------------------------------------------------------------- */
 
 #define NIC_DIR "/sys/devices/pci0000:00/0000:3b:00.0/"
@@ -78,6 +82,26 @@ static const struct {
 	 "0000:3b:00.0 12:34:56 ffff,ffff 0000:3b:00 b8:ce:f6:12:34 0x12:34:56:78:9a:bc\n",
 	 "0000:3b:00.0 12:34:56 ffff,ffff 0000:3b:00 b8:ce:f6:12:34 0x12:34:56:78:9a:bc\n"},
 	{"/proc/x", "", ""},
+	/* names by MAC and GUID of systemd and rdma-core, with the numbers of their addresses */
+	{"/proc/x", "enxb8cef6123456 ENXB8CEF6123457np0 wwxb8cef6123458.100\n",
+	 "enx020000000001 ENX020000000002np0 wwx020000000004.100\n"},
+	{"/proc/x", "rocex0c42a1030065d1ba ibx0c42a1030065d1bb\n",
+	 "rocex0000000000000001 ibx0000000000000002\n"},
+	{"/proc/x", "0xb8cef6123456 0x0c42a1030065d1ba maxb8cef612345 enx000000000000\n",
+	 "0xb8cef6123456 0x0c42a1030065d1ba maxb8cef612345 enx000000000000\n"},
+	{"/proc/version",
+	 "Linux version 6.1.0-13-amd64 (smith@node42.example) (gcc-12 (Debian) 12.2.0) #1 SMP\n",
+	 "Linux version 6.1.0-13-amd64 (gcc-12 (Debian) 12.2.0) #1 SMP\n"},
+	{"/proc/version", "Linux version 6.1.0 (gcc) #1", "Linux version 6.1.0 (gcc) #1"},
+	{"/proc/version", "", ""},
+	{"/proc/sys/kernel/core_pattern", "|/usr/bin/x --key=S3 %P --token S3\n", "|/usr/bin/x\n"},
+	{"/proc/sys/kernel/core_pattern", "core.%e %p\n", "core.%e %p\n"},
+	{"/sys/module/nfs/parameters/nfs4_unique_id", "x\n", NULL},
+	{"/sys/module/x/parameters/proxy", "user:S3@host:3128\n", NULL},
+	{"/sys/module/x/parameters/psk", "DHHC-1:00:S3:\n", NULL},
+	{"/sys/module/x/parameters/how", "DHHC-1:00:S3:\n", NULL},
+	{"/sys/module/x/parameters/how", "a=1,pin=S3\n", NULL},
+	{"/sys/module/x/parameters/mode", "DP:1920x1080@60\n", "DP:1920x1080@60\n"},
 };
 
 static void test_scrub(void **state)
@@ -96,6 +120,189 @@ static void test_scrub(void **state)
 		assert_string_equal(str_get(&out), scrubbed[i].out ? scrubbed[i].out : "");
 	}
 	scrub_free(&s);
+}
+
+/* Arguments with a secret, a name of a host or an address; each alone. */
+static const char *const private_arguments[] = {
+	"password=S3",
+	"rd.zfs.pw=S3",
+	"bmc_pw=S3",
+	"inst.rootpw=S3",
+	"rootpass=S3",
+	"adminpass=S3",
+	"userpass=S3",
+	"ipmipass=S3",
+	"x.mypass=S3",
+	"passcode=S3",
+	"passphrase=S3",
+	"pin=S3",
+	"otp=S3",
+	"jwt=S3",
+	"sig=S3",
+	"sas=S3",
+	"cred=S3",
+	"creds=S3",
+	"API_TOKEN=S3",
+	"api.tokens=S3",
+	"AWS_ACCESS_KEY_ID=S3",
+	"apikey=S3",
+	"rd.luks.key=S3",
+	"keyfile=S3",
+	"sshkeys=S3",
+	"authorized_keys=S3",
+	"machineid=S3",
+	"secret1=S3",
+	"client-secret=S3",
+	"user-data=S3",
+	"user_data=S3",
+	"userdata=S3",
+	"cookie=S3",
+	"proxy_auth=S3",
+	"systemd.hostname=S3",
+	"hostname=S3",
+	"host=S3",
+	"host-name=S3",
+	"nodename=S3",
+	"ip=dhcp",
+	"rd.ip=dhcp",
+	"nameserver=10.0.0.1",
+	"BOOTIF=01",
+	"ifname=a:b",
+	"serialno=S3",
+	"machine-id=S3",
+	"systemd.machine_id=S3",
+	"rd.iscsi.initiator=S3",
+	"rd.nvmf.hostnqn=S3",
+	"rd.nvmf.hostid=S3",
+	"nfs.nfs4_unique_id=S3",
+	"ds=nocloud",
+	"systemd.setenv=FOO=S3",
+	"rd.systemd.setenv=FOO=S3",
+	"systemd.set_credential=a:S3",
+	"systemd.set_credential_binary=a:S3",
+	"talos.config.inline=S3",
+	"rd.luks.options=discard,tpm2-pin=S3",
+	"x=DHHC-1:00:S3:",
+	"x=NVMeTLSkey-1:01:S3:",
+	"x=http://h/?S3",
+	"x=http://h/#S3",
+	"x=http://h/a%3Fsig%3DS3",
+	"x=http%3A%2F%2Fu:S3@h",
+	"x=//u:S3@h",
+	"x=u:S3@h",
+	"x=u1:S3@10.0.0.2:3128",
+	"x=\"iscsi:u:S3@10.0.0.2::::iqn\"",
+	"https://u:S3@h/",
+	"x=y=u:S3@h",
+	"sysctl.kernel.hostname=S3",
+	"sysctl.net/ipv6/conf/all/stable_secret=S3",
+	"sysctl.net.ipv4.tcp_fastopen_key=S3",
+	"sysctl.kernel.core_pattern=\"|/x S3\"",
+	"sysctl.x.y=u:S3@h",
+};
+
+/* Arguments whose name or value only looks a little like these. */
+static const char *const plain_arguments[] = {
+	"sysctl.kernel.keys.maxkeys=2000",
+	"sysctl.kernel/keys/root_maxkeys=2000",
+	"sysctl.net.ipv4.tcp_syncookies=1",
+	"sysctl.net.ipv4.ip_forward=1",
+	"sysctl.kernel.core_pattern=core.%p",
+	"video=DP:1920x1080@60",
+	"video=HDMI-A-1:1024x768MR@60me,rotate=90",
+	"crashkernel=512M-2G:64M,2G-:128M@16M",
+	"memmap=1G@5G",
+	"efi_fake_mem=2G@4G:0x10000",
+	"trace_instance=a^b@0x285400000:12M",
+	"reserve_mem=12M:4096:trace",
+	"pci=resource_alignment=12@0000:18:00.0;12@0000:19:00.0",
+	"pci=disable_acs_redir=0000:01:00.0,config_acs=1x@0000:02:00.0",
+	"pci=config_acs=10x@pci:0:0",
+	"netconsole=4444@10.0.0.1/eth1,9353@10.0.0.2/",
+	"iommu.passthrough=1",
+	"kvm.x_bypass=1",
+	"rcutree.nocb_nobypass_lim_per_jiffy=1",
+	"module.sig_enforce=1",
+	"ca_keys=builtin",
+	"vconsole.keymap=us",
+	"secretmem.enable=y",
+	"usbcore.authorized_default=0",
+	"usbserial.vendor=1",
+	"mpt3sas.max_queue_depth=1",
+	"dyndbg=\"file drivers/usb/* +p\"",
+	"console=ttyS0,115200n8",
+	"isolcpus=managed_irq,domain,2-7",
+	"vfio-pci.ids=10de:2330,15b3:1021",
+	"hugepages=0:512,1:512",
+	"earlycon=uart8250,mmio32,0xfe215040",
+	"coreos.inst.ignition_url=http://10.0.0.2/a.ign",
+	"root=nbd:h:export",
+	"acpi_osi=\"!Windows 2012\"",
+	"net.ifnames=0",
+	"ipv6.disable=1",
+	"quiet",
+};
+
+static char *scrub_argument(const char *word)
+{
+	struct scrub s = {0};
+	cleanup_str struct str out = {0};
+
+	assert_true(scrub_file(&s, "/proc/cmdline", word, strlen(word), &out));
+	scrub_free(&s);
+	return xstrndup(str_get(&out), strcspn(str_get(&out), "\n"));
+}
+
+static void test_scrub_arguments(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < array_len(private_arguments); i++) {
+		cleanup_free char *out = scrub_argument(private_arguments[i]);
+
+		if (*out)
+			fail_msg("%s: kept", out);
+	}
+	for (size_t i = 0; i < array_len(plain_arguments); i++) {
+		cleanup_free char *out = scrub_argument(plain_arguments[i]);
+
+		assert_string_equal(out, plain_arguments[i]);
+	}
+}
+
+/* All arguments and sysctls that the kernel documents, but those about identity. */
+static void test_keep_documented(void **state)
+{
+	static const char *const dropped[] = {
+		"BOOTIF",
+		"ds",
+		"hostname",
+		"ifname",
+		"ip",
+		"nameserver",
+		"nfs.nfs4_unique_id",
+		"serialnumber",
+		"trusted.dcp_use_otp_key",
+	};
+
+	(void)state;
+	for (const char *p = kernel_args; *p; p += strcspn(p, "\n") + 1) {
+		cleanup_free char *name = xstrndup(p, strcspn(p, "\n"));
+		cleanup_free char *word = xasprintf("%s=1", name);
+		cleanup_free char *out = scrub_argument(word);
+		bool drop = false;
+
+		for (size_t i = 0; i < array_len(dropped); i++)
+			drop |= streq(name, dropped[i]);
+		assert_string_equal(out, drop ? "" : word);
+	}
+	for (const char *p = sysctls; *p; p += strcspn(p, "\n") + 1) {
+		cleanup_free char *path = xstrndup(p, strcspn(p, "\n"));
+		cleanup_free char *file = xasprintf("/proc/sys/%s", path);
+		cleanup_free char *word = xasprintf("sysctl.%s=1", path);
+		cleanup_free char *out = scrub_argument(word);
+
+		assert_string_equal(out, scrub_refuses(file) ? "" : word);
+	}
 }
 
 static void test_scrub_config(void **state)
@@ -351,10 +558,11 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, tmp_setup, tmp_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_scrub),      TEST(test_scrub_config),
-		TEST(test_scrub_vpd),  TEST(test_scrub_vpd_identifier),
-		TEST(test_round_trip), TEST(test_huge_cpuinfo),
-		TEST(test_odd_links),  TEST(test_format),
+		TEST(test_scrub),	    TEST(test_scrub_arguments),
+		TEST(test_keep_documented), TEST(test_scrub_config),
+		TEST(test_scrub_vpd),	    TEST(test_scrub_vpd_identifier),
+		TEST(test_round_trip),	    TEST(test_huge_cpuinfo),
+		TEST(test_odd_links),	    TEST(test_format),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
