@@ -263,12 +263,47 @@ E
 
 # Whoever sends a tuned.conf names the file; the importer may show the result to others.
 @test "of a file of variables the names are shown, and no text" {
-  local secret=$BATS_TEST_TMPDIR/secret.conf
+  local secret=$BATS_TEST_TMPDIR/tuned/a/secret.conf
+  mkdir -p "$BATS_TEST_TMPDIR/tuned/a"
   printf 'root:$6$SECRET:0:0\nPASSWORD=SECRET\n  SECRET\nswap=10\nfarther=${f:exec:SECRET}\n' >"$secret"
   cd "$BATS_TEST_TMPDIR"
-  mkdir -p tuned/a
   printf '[variables]\ninclude=%s\n[sysctl]\nvm.swappiness=${swap}\n' "$secret" >tuned/a/tuned.conf
   run -0 "$railhead" import tuned/a/tuned.conf
   [[ $output == *"vm.swappiness: 10"* && $output == *PASSWORD* && $output == *"no NAME=VALUE"* ]]
   [[ $output != *SECRET* ]]
+}
+
+@test "a tuned.conf includes files next to it or of tuned, and no other file of this machine" {
+  local dir=$BATS_TEST_TMPDIR tree=$BATS_TEST_TMPDIR/tree include
+  mkdir -p "$dir"/{sent/{a,b,linked},farther/c} "$tree"/etc/mine
+  printf 'TOKEN=SECRET\n' | tee "$dir/secret.env" "$dir/sent/a/.env" "$dir/farther/vars.conf" >"$tree/etc/mine/vars.conf"
+  printf 'TOKEN=10\n' >"$dir/sent/a/beside.conf"
+  printf '[sysctl]\nvm.dirty_ratio=20\n' >"$dir/sent/b/tuned.conf"
+  printf '[sysctl]\nvm.dirty_ratio=SECRET\n' | tee "$dir/farther/tuned.conf" >"$dir/farther/c/tuned.conf"
+  ln -s "$dir/farther/vars.conf" "$dir/sent/a/linked.conf"
+  ln -s "$dir/farther/tuned.conf" "$dir/sent/linked/tuned.conf"
+  sent() { # MAIN VARIABLES [ARGUMENT...]
+    printf '[main]\ninclude=%s\n[variables]\ninclude=%s\n' "$1" "$2" >"$dir/sent/a/tuned.conf"
+    printf '%s\n' '[sysctl]' 'vm.swappiness=${TOKEN}' '[sysfs]' '/sys/kernel/mm/x=${TOKEN}' \
+      '[bootloader]' 'cmdline=x=${TOKEN}' >>"$dir/sent/a/tuned.conf"
+    run -0 --separate-stderr "$railhead" import "${@:3}" "$dir/sent/a/tuned.conf"
+  }
+  for include in "$dir/secret.env" ../../secret.env .env /etc/tuned/../.."$dir/secret.env" /etc/tuned/.env; do
+    sent b "$include"
+    [[ $output != *SECRET* && $output == *"vm.dirty_ratio: 20"* ]]
+    [[ $output == *"tuned.conf:4: include=$include: "*"not read"* || $include == /etc/tuned/.env ]]
+  done
+  sent b /etc/tuned/absent.conf
+  [[ $output == *"neither at this path nor next to this file"* ]]
+  sent b linked.conf
+  [[ $output != *SECRET* && $output == *"/sent/a/linked.conf: is a symbolic link"* ]]
+  sent b /no/beside.conf
+  [[ $output == *"vm.swappiness: 10 "* ]]
+  for include in ../../farther ../farther/c .. "$dir/farther/c" linked; do
+    sent "$include" beside.conf
+    [[ $output != *SECRET* && $output == *"tuned.conf:2: include=$include: "* ]]
+  done
+  # Below a root that is no machine of the importer, its own files are read.
+  sent b /etc/mine/vars.conf --root "$tree"
+  [[ $output == *SECRET* ]]
 }

@@ -4,6 +4,9 @@
  * a value, a # after a blank begins a comment), with the files that include= names and the
  * variables of [variables]. Values that tuned computes (${f:...}) and settings of single devices or
  * machines are listed with the reason why they are not carried over.
+ *
+ * A stranger may have written the file, and values of included files are printed: of this machine
+ * only the files of tuned are read, and files next to the file itself.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -494,6 +497,30 @@ static void plugin_option(struct tuned *t, const struct origin *from, const stru
 static void read_tuned(struct import *im, const char *path, bool below, const char *text,
 		       struct variables *variables, unsigned int depth);
 
+/* Whether a path, absolute below the root, may be read. Of another root any may. */
+static bool is_readable(const struct tuned *t, const char *path)
+{
+	return !t->im->root->live ||
+	       ((str_starts(path, "/etc/tuned/") || str_starts(path, "/usr/lib/tuned/") ||
+		 str_starts(path, "/usr/share/tuned/")) &&
+		!strstr(path, "/.."));
+}
+
+/* Next to a file of the caller only a NAME.conf is read, and not what a link leads to. */
+static int read_beside(const struct tuned *t, const char *path, char **ret, struct err *err)
+{
+	size_t len = strlen(path);
+	struct stat st;
+
+	if (!t->below && (len < 5 || !streq(path + len - 5, ".conf")))
+		return err_set(err, -EINVAL,
+			       "not read, because its name does not end in .conf; rename the file");
+	if (!t->below && lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+		return err_set(err, -ELOOP, "not read: %s: is a symbolic link; copy the file there",
+			       path);
+	return import_read(t->im, path, t->below, ret, err);
+}
+
 /* The parent of the file's directory, which contains the other profiles' directories. */
 static char *profiles_beside(const char *path)
 {
@@ -511,7 +538,10 @@ static int include_profile(struct tuned *t, const char *name, struct err *err)
 	cleanup_free char *beside = profiles_beside(t->path), *text = NULL;
 	cleanup_free char *path = xasprintf("%s%s/tuned.conf", beside, name);
 	bool below = t->below;
-	int r = import_read(t->im, path, below, &text, err);
+	int r = *name == '.' || strchr(name, '/')
+			? err_set(err, -EINVAL,
+				  "not read, because %s is a path; write a profile's name", name)
+			: read_beside(t, path, &text, err);
 
 	for (size_t i = 0; r == -ENOENT && tuned_dirs[i]; i++) {
 		free(path);
@@ -563,20 +593,23 @@ static void include_variables(struct tuned *t, const struct origin *from, const 
 	cleanup_free char *text = NULL;
 	cleanup_free char *at = xstrdup(path);
 	struct err err = {0};
-	int r = import_read(t->im, at, true, &text, &err);
+	bool readable = is_readable(t, path);
+	int r = readable ? import_read(t->im, at, true, &text, &err) : -ENOENT;
 
 	if (r == -ENOENT) {
 		free(at);
 		at = xasprintf("%.*s%s", own ? (int)(own - t->path) + 1 : 0, t->path,
 			       slash ? slash + 1 : path);
 		other.below = t->below;
-		r = import_read(t->im, at, other.below, &text, &err);
+		r = read_beside(t, at, &text, &err);
 	}
 	if (r < 0) {
 		import_refuse(t->im, from, "%s",
-			      r == -ENOENT
+			      r != -ENOENT ? err.text
+			      : readable
 				      ? "the file is neither at this path nor next to this file"
-				      : err.text);
+				      : "not read, because it is neither in a directory of tuned "
+					"nor next to this file; copy the file there");
 		return;
 	}
 	import_refuse(t->im, from,
