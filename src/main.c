@@ -199,8 +199,8 @@ static void say_irregular(void)
 	const struct strv *paths = root_irregular();
 
 	for (size_t i = 0; i < paths->n; i++)
-		complain("warning: %s is not a regular file, so it was neither read nor written: "
-			 "put the file back",
+		complain("warning: %s is not a regular file, so nothing was read from it or "
+			 "written to it: put the file back, if railhead has not replaced it",
 			 paths->v[i]);
 }
 

@@ -226,6 +226,16 @@ publish_dirs() {
   mkdir -p "$metrics" "$features"
 }
 
+@test "a FIFO in the place of a file for others is not opened, and replaced, as the warning has it" {
+  publish_dirs
+  "$railhead" apply --root "$root"
+  rm "$metrics/railhead.prom"
+  mkfifo "$metrics/railhead.prom"
+  run -0 "$railhead" gate --root "$root"
+  [[ $output == *"/railhead.prom is not a regular file, so nothing was read from it or written to it: put the file back, if railhead has not replaced it"* ]]
+  grep -qx "railhead_ready 1" "$metrics/railhead.prom"
+}
+
 @test "the boot after a ready one: others are told that it is not ready, and why" {
   publish_dirs
   "$railhead" apply --root "$root"
