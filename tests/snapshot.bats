@@ -201,6 +201,12 @@ open(sys.argv[1], "wb").write(c)' "$dev/config"
   [ "$(jq '.pci | length' <<<"$output")" = 256 ]
 }
 
+@test "snapshot: a command line that is all separators is judged with little work" {
+  python3 -c 'print("=//a:,?%2" * 100000, end="")' >"$root/proc/cmdline"
+  ulimit -S -t 5 # seconds of CPU time; a second is enough
+  run -0 snapshot
+}
+
 @test "snapshot: replaces FILE whole or not at all, readable by its owner alone" {
   echo old >"$tar"
   run -0 snapshot

@@ -330,7 +330,7 @@ static bool is_private_name(const char *name)
 	return matches(private_names, parts);
 }
 
-/* Whether 60, 60me or 0x1000 is all up to a comma or the end. */
+/* Whether a number such as 60, 60me or 0x1000 ends with the text or its part. */
 static bool is_amount(const char *text)
 {
 	char *end;
@@ -340,37 +340,63 @@ static bool is_amount(const char *text)
 		return false;
 	while (isalpha((unsigned char)*end))
 		end++;
-	return !*end || strchr(",\"\n", *end);
+	return !*end || strchr(",; \t\n\"", *end);
+}
+
+/* Whether a "user:" begins in the text before the @: first, or behind one of =,; */
+static bool has_user(const char *text, const char *at)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789._+-\\";
+
+	for (; text < at; text += strcspn(text, "=,;") + 1) {
+		const char *colon = text + strspn(text, letters);
+
+		/* A range of memory and a PCI address begin with a digit, or with this word. */
+		if (isalpha((unsigned char)*text) && colon < at && *colon == ':' &&
+		    !str_starts(text, "pci:"))
+			return true;
+	}
+	return false;
 }
 
 /*
- * Whether the value is user:secret@host, or dracut's iscsi:user:secret@host. Behind the @ of
- * DP:1920x1080@60 is an amount, and a range of memory or a PCI address begins with a digit.
+ * Whether user:secret@host is in the text, or dracut's iscsi:user:secret@host. Behind the @ of
+ * DP:1920x1080@60 is an amount.
  */
-static bool holds_login(const char *value)
+static bool holds_login(const char *text)
 {
-	size_t user = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789._+-\\");
-	const char *at = strrchr(value, '@');
+	while (*text) {
+		size_t len = strcspn(text, " \t\n\"");
+		const char *at = memrchr(text, '@', len);
 
-	return isalpha((unsigned char)*value) && value[user] == ':' && at && at > value + user &&
-	       !is_amount(at + 1);
+		if (at && !is_amount(at + 1) && has_user(text, at))
+			return true;
+		text += len + (text[len] != '\0');
+	}
+	return false;
 }
 
-static bool holds_secret(const char *value)
+/* In time linear in the length, because the text may be anybody's (--root). */
+static bool holds_secret(const char *text)
 {
 	static const char *const forms[] = {
-		"*//*[@?#]*", /* a URL with a login, or with a query or a fragment: signatures */
-		"*[?]*=*",
-		"*%[2-4][0-9a-f]*", /* the same, encoded */
-		"*dhhc-1:*",	    /* NVMe's in-band authentication */
+		"*%[2-4][0-9a-f]*", /* an encoded part of a URL */
+		"*dhhc-1:*",	    /* NVMe's keys for authentication and TLS */
 		"*nvmetlskey-1:*",
-		"|*", /* a program, whose arguments may be anything */
 		NULL,
 	};
+	/* a URL with a login, or with a query or a fragment, which can hold a signature */
+	const char *url = strstr(text, "//"), *query = strchr(text, '?');
 
-	value += *value == '"';
-	return matches(forms, value) || holds_login(value);
+	return (url && strpbrk(url, "@?#")) || (query && strchr(query, '=')) ||
+	       matches(forms, text) || holds_login(text);
+}
+
+/* "|/program arguments" */
+static bool runs_program(const char *value)
+{
+	return value[*value == '"'] == '|';
 }
 
 /* sysctl.NAME= is like the sysctl's file. */
@@ -394,7 +420,7 @@ static bool drops_argument(const char *word)
 		while (start > word && !strchr("=;,?& \t\"", start[-1]))
 			start--;
 		name = xstrndup(start, (size_t)(end - start));
-		if (is_private_argument(name) || holds_secret(end + 1))
+		if (is_private_argument(name) || runs_program(end + 1))
 			return true;
 	}
 	return false;
