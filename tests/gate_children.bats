@@ -378,6 +378,51 @@ Y
   rm -r "$dir" "/tmp/check.$$"
 }
 
+@test "an argument leads to a path that others decide, however it is written" {
+  local dir word n=0 theirs ours
+  dir=$(shown)
+  chmod 755 "$dir"
+  mkdir "$dir/theirs" "$dir/ours"
+  touch "$dir/ours/x"
+  chown 1234 "$dir/theirs"
+  theirs=(
+    "\"$dir/theirs\"" "\"$dir/theirs/\"" "\"PYTHONPATH=$dir/theirs\"" "\"PATH=$dir/theirs:/usr/bin\""
+    "\"PATH=/usr/bin:$dir/theirs\"" "\"A=${dir#/}/theirs/x\"" "\"A=B=$dir/theirs/x\""
+    "\"-f$dir/theirs/x\"" "\"-f${dir#/}/theirs/x\"" "\"-vf$dir/theirs/x\"" "\"-S/bin/sh $dir/theirs/x\""
+    "\"--split-string=/bin/sh $dir/theirs/x\"" "\" $dir/theirs/x\"" "\"@$dir/theirs/x\""
+    "\"file:$dir/theirs/x\"" "\"a,b=$dir/theirs/x,c\"" "\"open('$dir/theirs/x')\""
+    "x.sh, -c, \"A=$dir/theirs/x\"" "--rcfile, -c, --, \"$dir/theirs/x\""
+    "\"/proc/self/cwd/$dir/ours\"" "/proc/1/root/etc" "\"--x=/proc/./thread-self//fd/3\"" /dev/../proc/self/cwd
+  )
+  ours=(
+    "\"$dir/ours\"" "\"$dir/ours/x\"" "\"PYTHONPATH=$dir/ours:/usr/lib\"" "\"-f$dir/ours/x\"" "--dir=/tmp"
+    /var/tmp/x "\"-c\", \"cd $dir/theirs && cat /proc/self/fd/0\"" "-e, -lc, \"exec $dir/theirs/x -v\""
+    "\"0000:41:00.0\"" "http://127.0.0.1/x" -- "\"/\"" "\"{a: [1, 2]}\"" --device=/dev/null /proc/self/status
+  )
+  {
+    printf 'schema: 1\nname: site\nversion: 1.0.0\nmatch: {dmi: {sys_vendor: Supermicro}}\ngate:\n  checks:\n'
+    for word in "${theirs[@]}"; do
+      printf '    theirs%d: {run: command, command: [/bin/sh, %s]}\n' "$((n++))" "$word"
+    done
+    for word in "${ours[@]}"; do
+      printf '    ours%d: {run: command, command: [/bin/sh, %s]}\n' "$((n++))" "$word"
+    done
+  } | profile "$root" site
+  status_is 7 gate --root "$root"
+  rm -r "$dir"
+  n=0
+  for word in "${theirs[@]}"; do
+    echo "$word"
+    measured "gate/theirs$((n++))/command" "cannot measure" \
+      "not run: .*(theirs belongs to user 1234|leads each process to another place)"
+  done
+  for word in "${ours[@]}"; do
+    echo "$word"
+    jq -e --arg id "gate/ours$((n++))/command" '.measurements[] | select(.id == $id) | .reason // "" |
+      startswith("not run") | not' "$gate_out"
+  done
+}
+
 @test "its figures are judged: a rate, a latency, both; slow is measured twice" {
   site 240s <<'S'
 rate|min: 2GB/s, |echo '{"result": "measured", "value": 2100000000}'

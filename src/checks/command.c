@@ -4,6 +4,7 @@
  * the privileges that its check names, and the isolation of sys/isolation.h.
  */
 #include <errno.h>
+#include <fnmatch.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -23,22 +24,81 @@ static void take_everything(const struct section_ctx *ctx, struct probe *p)
 	probe_resource(p, PROBE_STORAGE);
 }
 
-static int judge_path(const struct root *machine, const char *path, struct err *err)
+/*
+ * Characters that part a word into paths: NAME=/a:/b, -I/a, @/a, file:/a, or the words of
+ * `env -S "sh /a"`.
+ */
+#define PARTING "=:,;@|&<>(){}[]'\"` \t\n"
+
+/* Refuses a path by a link that each process resolves to another place: proc_pid_cwd(5). */
+static int refuse_varying(const char *path, struct err *err)
+{
+	static const char *const links[] = {"*/proc/*/cwd/*", "*/proc/*/root/*", "*/proc/*/fd/*"};
+	cleanup_free char *whole = xasprintf("/%s/", path);
+
+	for (size_t i = 0; i < array_len(links); i++)
+		if (fnmatch(links[i], whole, FNM_NOESCAPE) == 0)
+			return err_set(err, -EPERM,
+				       "%s leads each process to another place: write the path of "
+				       "the file itself",
+				       path);
+	return 0;
+}
+
+static int judge_way(const struct root *machine, const char *path, struct err *err)
 {
 	return isolation_hides(path) ? 0 : trust_way(machine, path, err);
 }
 
+static int judge_path(const struct root *machine, const char *path, struct err *err)
+{
+	int r = refuse_varying(path, err);
+
+	return r == 0 ? judge_way(machine, path, err) : r;
+}
+
+/* A path that begins there ends at the next parting character, or has such characters itself. */
+static int judge_paths_at(const struct root *machine, const char *at, struct err *err)
+{
+	cleanup_free char *first = xstrndup(at, strcspn(at, PARTING));
+	int r = judge_path(machine, first, err);
+
+	return r == 0 ? judge_path(machine, at, err) : r;
+}
+
 /*
- * An argument may be a script, so root alone must decide what the argument names: the word as a
- * path, from "/", where the program starts, and what follows the "=" of --config=/etc/site.conf.
- * Paths in the text of a script (sh -c) are not looked for.
+ * An argument may name a script, or a directory of scripts, so root alone must decide the path.
+ * Each part of the word is judged as a path, from "/", where the program starts.
  */
 static int judge_argument(const struct root *machine, const char *word, struct err *err)
 {
-	const char *end = strpbrk(word, " =");
-	int r = judge_path(machine, word, err);
+	/* -f/etc/site.awk, -fetc/site.awk, -vf/etc/site.awk */
+	const char *attached = *word == '-' && word[1] ? word + 2 : "";
+	const char *slash = strchr(attached, '/'), *at = word;
+	int r = judge_paths_at(machine, attached, err);
 
-	return r == 0 && end && str_starts(end, "=/") ? judge_path(machine, end + 1, err) : r;
+	if (r == 0 && slash)
+		r = judge_paths_at(machine, slash, err);
+	while (r == 0 && at) {
+		r = judge_paths_at(machine, at, err);
+		at = strpbrk(at, PARTING);
+		if (at)
+			at++;
+	}
+	return r;
+}
+
+/* Whether the word is the text of a script, as in [/bin/sh, -e, -c, TEXT]. */
+static bool is_script(const struct ynode *command, size_t i)
+{
+	static const char *const shells[] = {"ash", "bash", "dash", "ksh", "sh", "zsh", NULL};
+	const char *word = command->items.v[i - 1]->text;
+
+	if (fnmatch("-*c", word, 0) != 0 || str_starts(word, "--"))
+		return false;
+	for (i--; i > 0 && *word == '-'; word = command->items.v[--i]->text)
+		;
+	return word_is_one_of(strrchr(word, '/') ? strrchr(word, '/') + 1 : word, shells);
 }
 
 static int judge_command(const struct root *machine, const struct ynode *command, struct err *err)
@@ -51,9 +111,15 @@ static int judge_command(const struct root *machine, const struct ynode *command
 			       "%s is in a directory that is empty for the program: move it to "
 			       "/usr/local/bin",
 			       program);
-	r = privileges_program(machine, program, err);
-	for (size_t i = 1; r == 0 && i < command->items.n; i++)
-		r = judge_argument(machine, command->items.v[i]->text, err);
+	r = refuse_varying(program, err);
+	if (r == 0)
+		r = privileges_program(machine, program, err);
+	for (size_t i = 1; r == 0 && i < command->items.n; i++) {
+		const char *word = command->items.v[i]->text;
+
+		r = is_script(command, i) ? judge_way(machine, word, err)
+					  : judge_argument(machine, word, err);
+	}
 	return r;
 }
 

@@ -44,7 +44,8 @@ bool isolation_hides(const char *path)
 	for (size_t i = 0; i < array_len(own); i++) {
 		const char *from_root = own[i].path + 1;
 
-		if (own[i].hides && str_starts(path, from_root) && path[strlen(from_root)] == '/')
+		if (own[i].hides && str_starts(path, from_root) &&
+		    strchr("/", path[strlen(from_root)]))
 			return true;
 	}
 	return false;

@@ -37,6 +37,8 @@ pid_t isolation_fork(const struct privileges *as);
  * and *what names the failed step; the process must not go on then.
  */
 int isolation_enter(const struct privileges *as, const char **what);
-/* Whether a path, as written, is below a directory that is empty for the program, which begins in
- * "/". */
+/*
+ * Whether a path, as written, is a directory that is empty for the program, or below one. The
+ * program begins in "/".
+ */
 bool isolation_hides(const char *path);

@@ -90,12 +90,18 @@ static int judge_way(const struct stat *st, const char *at, void *arg)
 	return r;
 }
 
+/* The owner of such an object decides no file by it. */
+static bool is_device_or_socket(mode_t mode)
+{
+	return S_ISCHR(mode) || S_ISBLK(mode) || S_ISSOCK(mode);
+}
+
 int trust_way(const struct root *root, const char *path, struct err *err)
 {
 	struct way w = {.judging = {.trust = TRUST_ROOT, .err = err}};
 	int fd = root_walk(root, path, O_PATH, judge_way, &w), last = 0;
 
-	if (fd < 0 || S_ISREG(w.last.st_mode) || S_ISFIFO(w.last.st_mode))
+	if (fd < 0 || !is_device_or_socket(w.last.st_mode))
 		last = w.judging.refused ? -EPERM : judge_last(&w);
 	if (fd >= 0)
 		close(fd);

@@ -31,6 +31,6 @@ int trust_open(const struct root *root, enum trust trust, const char *path, int 
 int trust_listing(const struct root *root, enum trust trust, const char *dir, struct err *err);
 /*
  * -EPERM if a user other than root decides what is found at the path, now or later; else 0, also if
- * nothing is there. A directory, a device or a socket at its end may be another user's.
+ * nothing is there. A device or a socket at its end may be another user's.
  */
 int trust_way(const struct root *root, const char *path, struct err *err);

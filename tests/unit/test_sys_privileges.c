@@ -137,11 +137,12 @@ static void test_way(void **state)
 		{"usr/../bin/theirs", -EPERM, "/usr/bin/theirs " THEIRS},
 		{"/usr/bin/shared", -EPERM, "/usr/bin/shared is writable"},
 		{"/usr/fifo", -EPERM, "/usr/fifo " THEIRS},
-		/* what is no text */
-		{"/usr/data", 0, NULL},
-		{"/usr/data/", 0, NULL},
-		{"/usr/data/.", 0, NULL},
-		{"/open", 0, NULL},
+		/* a directory may be one of scripts: run-parts, PYTHONPATH= */
+		{"/usr/bin", 0, NULL},
+		{"/usr/data", -EPERM, "/usr/data " THEIRS},
+		{"/usr/data/", -EPERM, "/usr/data " THEIRS},
+		{"/usr/data/.", -EPERM, "/usr/data " THEIRS},
+		{"/open", -EPERM, "/open is writable"},
 		{"--verbose", 0, NULL},
 		{"", 0, NULL},
 		/* nothing is there, and others can make none */
@@ -176,7 +177,8 @@ static void test_hidden(void **state)
 	(void)state;
 	assert_true(isolation_hides("/tmp/check") && isolation_hides("tmp/check"));
 	assert_true(isolation_hides("/var/tmp/check") && isolation_hides("/dev/shm/check"));
-	assert_false(isolation_hides("/tmp") || isolation_hides("/tmpfs/check"));
+	assert_true(isolation_hides("/tmp") && isolation_hides("/tmp/") && isolation_hides("tmp"));
+	assert_false(isolation_hides("/") || isolation_hides("/tmpfs/check"));
 	assert_false(isolation_hides("/dev/mqueue/check") || isolation_hides("/usr/tmp/check"));
 	assert_false(isolation_hides("/tmp/../home/check"));
 }
