@@ -138,4 +138,9 @@ seen() { # VERB
   [[ $output == *'vm.swappiness: 1'* ]]
   [[ $output == *'kernel.core_pattern=|/usr/bin/crash %p: '*'the kernel runs the program that this file names, as root'* ]]
   [[ $output == *'kernel.poweroff_cmd=/x: '*'the kernel runs the program'* ]]
+  echo 'GRUB_CMDLINE_LINUX="sysctl/kernel.core_pattern=|/x url=http://e/x cc:{a} skew_tick=1"' >"$BATS_TEST_TMPDIR/grub"
+  run -0 --separate-stderr "$railhead" import "$BATS_TEST_TMPDIR/grub"
+  [[ $output == *'- "skew_tick=1"'* && $(grep -c '^ *- ' <<<"$output") -eq 1 ]]
+  [[ $output == *'sysctl/kernel.core_pattern=|/x: '*'the kernel runs the program that this file names'* ]]
+  [[ $output == *'url=http://e/x: '*'the node then runs as root what this argument names'* ]]
 }

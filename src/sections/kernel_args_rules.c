@@ -6,17 +6,18 @@
  */
 #include "sections/kernel_args.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
 #include "base/karg.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "base/words.h"
 #include "kinds/isolation.h"
 #include "kinds/kernel_file.h"
 #include "profile/tutorials.h"
 #include "sys/kernel_names.h"
 #include "sys/module.h"
-#include "sys/sysctl_d.h"
 
 #define SET "kernel_args.set"
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
@@ -33,6 +34,7 @@
 #define FETCHED                                                                                \
 	"the node then runs as root what this argument names; put the configuration into the " \
 	"image"
+#define MOUNTED "write mounts:, which keeps the directories of the system in sight"
 #define OF_TRIAL "railhead sets this argument during a trial; leave it out"
 #define ROOT_FS "only the boot loader may set this argument of the root file system; leave it out"
 
@@ -72,8 +74,18 @@ static const struct {
 	{"systemd.set_credential_binary", NULL, INIT},
 	{"systemd.debug_shell", NULL, INIT},
 	{"systemd.pull", NULL, INIT},
+	{"systemd.mount-extra", NULL, MOUNTED},
+	{"systemd.swap-extra", NULL, INIT},
+	{"fstab.extra", NULL, MOUNTED},
+	/* ignition and its forks; parse_cmdline_url() and tools/ds-identify of cloud-init */
 	{"ignition.config.url", NULL, FETCHED},
+	{"ignition.config.device", NULL, FETCHED},
+	{"coreos.config.url", NULL, FETCHED},
+	{"flatcar.config.url", NULL, FETCHED},
+	{"cloud-config-url", NULL, FETCHED},
+	{"url", NULL, FETCHED},
 	{"ds", NULL, FETCHED},
+	{"ci.ds", NULL, FETCHED},
 	{"TOMOYO_loader", NULL, FETCHED},
 	{"panic", NULL, OF_TRIAL},
 	{"rd.shell", NULL, OF_TRIAL},
@@ -118,20 +130,47 @@ static void warn_of_unknown(struct ruling *r, const struct ynode *arg)
 		  arg->text, hint);
 }
 
+/* "sysctl.vm.swappiness" -> "/proc/sys/vm/swappiness": each dot is a slash. */
+static char *sysctl_of_arg(const char *key)
+{
+	struct str path = {0};
+
+	str_add(&path, "/proc/sys");
+	for (key += strlen("sysctl"); *(key += strspn(key, "./")); key += strcspn(key, "./"))
+		str_addf(&path, "/%.*s", (int)strcspn(key, "./"), key);
+	return str_take(&path);
+}
+
 /*
- * The file that an argument sets: of a sysctl ("sysctl.vm.swappiness=1", process_sysctl_arg() of
- * fs/proc/proc_sysctl.c) or of a module's parameter ("mlx5_core.prof_sel=2"). NULL: none. The
- * caller frees.
+ * The file that an argument sets: of a sysctl ("sysctl.vm.swappiness=1", "sysctl/vm/swappiness=1":
+ * process_sysctl_arg() of fs/proc/proc_sysctl.c) or of a module's parameter
+ * ("mlx5_core.prof_sel=2"). NULL: none. The caller frees.
  */
 static char *file_of_arg(const char *arg)
 {
 	cleanup_free char *key = xstrndup(arg, arg_key_len(arg));
 	char *dot = strchr(key, '.');
 
+	if (str_starts(key, "sysctl.") || str_starts(key, "sysctl/"))
+		return sysctl_of_arg(key);
 	if (!dot)
 		return NULL;
 	*dot = '\0';
-	return streq(key, "sysctl") ? sysctl_file(dot + 1) : module_param_path(key, dot + 1);
+	return module_param_path(key, dot + 1);
+}
+
+/*
+ * Whether cloud-init reads its configuration from the argument, behind "cc:" anywhere in the
+ * command line (read_cc_from_cmdline() of its util.py). MAC and PCI addresses have "cc:", too.
+ */
+static bool is_cloud_config(const char *arg)
+{
+	static const char *const patterns[] = {"cc:*", "*cc:", "*cc:[!0-9a-fA-F:]*"};
+
+	for (size_t i = 0; i < array_len(patterns); i++)
+		if (fnmatch(patterns[i], arg, FNM_NOESCAPE) == 0)
+			return true;
+	return false;
 }
 
 /* Whether the argument has that key, also for systemd of the initramfs ("rd.systemd.mask"). */
@@ -150,6 +189,8 @@ static const char *arg_refusal(const char *arg)
 		if (is_arg(arg, bad_args[i].key) &&
 		    (!bad_args[i].value || commas_have(arg_value(arg), bad_args[i].value)))
 			return bad_args[i].why;
+	if (is_cloud_config(arg))
+		return FETCHED;
 	return file ? kernel_file_refusal(file, arg_value(arg), false) : NULL;
 }
 
