@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sysctl: values passed to the kernel verbatim, in document order. */
 #include <ctype.h>
+#include <fnmatch.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -159,28 +160,31 @@ static void values_are_numbers(struct ruling *r)
 	}
 }
 
-/* The last line of the file; or NULL. */
-static const struct ynode *line_of(const struct ruling *r, const char *path)
+/* Whether a line from *at on sets the file, by its name or by a pattern; *at is then the line. */
+static bool file_is_set(const struct ruling *r, const char *path, size_t *at)
 {
-	const struct ynode *sysctl = section(r, "sysctl"), *line = NULL;
+	const struct ynode *sysctl = section(r, "sysctl");
 
-	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
-		cleanup_free char *have = sysctl_path(sysctl->keys.v[i]->text);
+	for (; *at < count(sysctl, YAML_MAP); ++*at) {
+		cleanup_free char *have = sysctl_path(sysctl->keys.v[*at]->text);
 
-		if (streq(have, path))
-			line = sysctl->items.v[i];
+		if (fnmatch(have, path, FNM_PATHNAME | FNM_NOESCAPE) == 0)
+			return true;
 	}
-	return line;
+	return false;
 }
 
 static void balancing_agrees(struct ruling *r)
 {
-	const struct ynode *arg = find_arg(r, "numa_balancing");
-	const struct ynode *value = line_value(line_of(r, "kernel/numa_balancing"));
+	const struct ynode *arg = find_arg(r, "numa_balancing"), *sysctl = section(r, "sysctl");
 
-	if (arg && *scalar(value) &&
-	    streq(arg_value(arg->text), "disable") != streq(value->text, "0"))
-		kernel_line_differs(r, value, "sysctl.kernel.numa_balancing", arg);
+	for (size_t i = 0; arg && file_is_set(r, "kernel/numa_balancing", &i); i++) {
+		const struct ynode *value = line_value(sysctl->items.v[i]);
+
+		if (*scalar(value) &&
+		    streq(arg_value(arg->text), "disable") != streq(value->text, "0"))
+			kernel_line_differs(r, value, "sysctl.kernel.numa_balancing", arg);
+	}
 }
 
 /* --- values with which no node works -------------------------------------------------------- */
@@ -195,38 +199,86 @@ static uint64_t memory_of(const struct ruling *r)
 	return bytes;
 }
 
-/* The number that the profile sets the sysctl to, unless by force. */
-static bool number_of(const struct ruling *r, const char *path, uint64_t *ret)
-{
-	const struct ynode *line = line_of(r, path);
+/*
+ * Lower bounds: Documentation/admin-guide/sysctl/{kernel,vm}.rst of the kernel, PID_MAX_DEFAULT of
+ * include/linux/threads.h, inotify_user_setup() of fs/notify/inotify/inotify_user.c. The upper
+ * bound: ELF programs without PIE begin at 4 MiB, and no program can map what is below (mm/util.c).
+ */
+static const struct guarded {
+	const char *path;
+	uint64_t least, most;
+	const char *why;
+} guarded[] = {
+	{"kernel/pid_max", 32768, UINT64_MAX,
+	 "fewer than the kernel's default of 32768 processes and threads, so that logins and "
+	 "services of the node fail"},
+	{"vm/min_free_kbytes", 1024, UINT64_MAX,
+	 "the kernel deadlocks under load with less than 1024"},
+	{"vm/max_map_count", 1024, UINT64_MAX,
+	 "programs that map more files and memory than this fail, PID 1 among them"},
+	{"vm/mmap_min_addr", 0, 4 << 20,
+	 "programs at fixed addresses, which begin at 4194304, can't start"},
+	{"fs/nr_open", 1024, UINT64_MAX,
+	 "less than the 1024 files that services and logins may open, and they fail to set this "
+	 "limit"},
+	{"fs/epoll/max_user_watches", 1024, UINT64_MAX,
+	 "PID 1 and the services of a user then can't wait for events, and fail"},
+	{"fs/inotify/max_user_instances", 128, UINT64_MAX,
+	 "fewer than the kernel's default of 128, and udev and other services fail to start "
+	 "without an instance"},
+	{"user/max_mnt_namespaces", 128, UINT64_MAX,
+	 "services that have mounts of their own, such as logind, fail to start without a "
+	 "namespace"},
+	{"vm/overcommit_memory", 0, UINT64_MAX, NULL},
+	{"vm/overcommit_ratio", 0, UINT64_MAX, NULL},
+	{"vm/overcommit_kbytes", 0, UINT64_MAX, NULL},
+};
 
-	return line && !kernel_line_forced(line) && parse_u64(scalar(line_value(line)), ret) == 0;
+/* False also for the kernel's other spellings: octal, hexadecimal, blanks (proc_get_long()). */
+static bool plain_number(const char *text, uint64_t *ret)
+{
+	return parse_u64(text, ret) == 0 && (*text != '0' || !text[1]);
 }
 
-static void reject(struct ruling *r, const char *path, const char *why)
+/* Whether a line from *at on sets the file to a number, not by force; *at is then the line. */
+static bool number_is_set(const struct ruling *r, const char *path, size_t *at, uint64_t *ret)
 {
-	const struct ynode *value = line_value(line_of(r, path));
-	cleanup_free char *key = xasprintf("sysctl.%s", path);
+	const struct ynode *sysctl = section(r, "sysctl");
 
-	for (char *p = key; *p; p++)
-		*p = *p == '/' ? '.' : *p;
+	for (; file_is_set(r, path, at); ++*at)
+		if (!kernel_line_forced(sysctl->items.v[*at]) &&
+		    plain_number(scalar(line_value(sysctl->items.v[*at])), ret))
+			return true;
+	return false;
+}
+
+static void reject(struct ruling *r, size_t at, const char *why)
+{
+	const struct ynode *sysctl = section(r, "sysctl");
+	cleanup_free char *key = xasprintf("sysctl.%.80s", sysctl->keys.v[at]->text);
+	const struct ynode *value = line_value(sysctl->items.v[at]);
+
 	rule_error(r, value, key, "%.40s: %s; " FORCE_REMEDY, value->text, why);
 }
 
-/*
- * Lower bounds: Documentation/admin-guide/sysctl/{kernel,vm}.rst of the kernel, and PID_MAX_DEFAULT
- * of include/linux/threads.h.
- */
-static const struct {
-	const char *path;
-	uint64_t least;
-	const char *why;
-} least_values[] = {
-	{"kernel/pid_max", 32768,
-	 "fewer than the kernel's default of 32768 processes and threads, so that logins and "
-	 "services of the node fail"},
-	{"vm/min_free_kbytes", 1024, "the kernel deadlocks under load with less than 1024"},
-};
+static void judge_guarded(struct ruling *r, const struct guarded *g)
+{
+	const struct ynode *sysctl = section(r, "sysctl");
+	uint64_t n;
+
+	for (size_t i = 0; file_is_set(r, g->path, &i); i++) {
+		const struct ynode *line = sysctl->items.v[i];
+
+		if (kernel_line_forced(line))
+			continue;
+		if (!plain_number(scalar(line_value(line)), &n))
+			reject(r, i,
+			       "a wrong number here takes the node down: write it in "
+			       "decimal digits alone");
+		else if (n < g->least || n > g->most)
+			reject(r, i, g->why);
+	}
+}
 
 /*
  * With overcommit_memory=2, no more memory can be allocated than overcommit_ratio percent, or
@@ -234,33 +286,38 @@ static const struct {
  */
 static void judge_overcommit(struct ruling *r)
 {
-	uint64_t mode, percent, kb, memory = memory_of(r);
+	uint64_t mode = 0, n, memory = memory_of(r);
+	bool in_kbytes = false;
 
-	if (!number_of(r, "vm/overcommit_memory", &mode) || mode != 2)
-		return;
-	if (number_of(r, "vm/overcommit_kbytes", &kb) && kb) {
-		if (kb < memory / 1024 / 2)
-			reject(r, "vm/overcommit_kbytes",
+	for (size_t i = 0; mode != 2; i++)
+		if (!number_is_set(r, "vm/overcommit_memory", &i, &mode))
+			return;
+	for (size_t i = 0; number_is_set(r, "vm/overcommit_kbytes", &i, &n); i++) {
+		in_kbytes = in_kbytes || n;
+		if (n && n < memory / 1024 / 2)
+			reject(r, i,
 			       "overcommit_memory=2 then allows programs less than half of the "
 			       "memory, and PID 1 fails to start services");
-	} else if (number_of(r, "vm/overcommit_ratio", &percent) && percent < 50) {
-		reject(r, "vm/overcommit_ratio",
-		       "overcommit_memory=2 then allows programs less than the kernel's default of "
-		       "50 percent of the memory, and PID 1 fails to start services");
 	}
+	for (size_t i = 0; !in_kbytes && number_is_set(r, "vm/overcommit_ratio", &i, &n); i++)
+		if (n < 50)
+			reject(r, i,
+			       "overcommit_memory=2 then allows programs less than the kernel's "
+			       "default of 50 percent of the memory, and PID 1 fails to start "
+			       "services");
 }
 
 static void nodes_work_with_values(struct ruling *r)
 {
 	uint64_t n, memory = memory_of(r);
 
-	for (size_t i = 0; i < array_len(least_values); i++)
-		if (number_of(r, least_values[i].path, &n) && n < least_values[i].least)
-			reject(r, least_values[i].path, least_values[i].why);
-	if (memory && number_of(r, "vm/min_free_kbytes", &n) && n > memory / 1024 / 4)
-		reject(r, "vm/min_free_kbytes",
-		       "more than a quarter of the memory, which the kernel then gives to no "
-		       "program");
+	for (size_t i = 0; i < array_len(guarded); i++)
+		judge_guarded(r, &guarded[i]);
+	for (size_t i = 0; memory && number_is_set(r, "vm/min_free_kbytes", &i, &n); i++)
+		if (n > memory / 1024 / 4)
+			reject(r, i,
+			       "more than a quarter of the memory, which the kernel then gives to "
+			       "no program");
 	judge_overcommit(r);
 }
 

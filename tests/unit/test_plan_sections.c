@@ -464,7 +464,7 @@ static void test_values(void **state)
 	      "  vm.swappiness: 10\n"
 	      "  net.ipv4.tcp_rmem: \"4096 131072  6291456\"\n"
 	      "  kernel.numa_balancing: {value: 0, optional: true}\n"
-	      "  vm.overcommit_memory: yes\n"
+	      "  vm.zone_reclaim_mode: yes\n"
 	      "sysfs:\n"
 	      "  \"/sys/block/nvme*n*/queue/scheduler\": none\n"
 	      "  /sys/kernel/mm/ksm/run: {value: 0, optional: true}\n",
@@ -474,7 +474,7 @@ static void test_values(void **state)
 	      "4096 131072  6291456 late\n"
 	      "sysctl/kernel.numa_balancing early.sysctl [] attr /proc/sys/kernel/numa_balancing "
 	      "= 0 optional late\n"
-	      "sysctl/vm.overcommit_memory early.sysctl [] attr /proc/sys/vm/overcommit_memory = "
+	      "sysctl/vm.zone_reclaim_mode early.sysctl [] attr /proc/sys/vm/zone_reclaim_mode = "
 	      "yes late\n"
 	      "sysfs//sys/block/nvme*n*/queue/scheduler early.sysfs [] attr "
 	      "/sys/block/nvme*n*/queue/scheduler = none late\n"
