@@ -96,6 +96,25 @@ seen() { # VERB
   [ "$(cat "$root/sys/fs/cgroup/system.slice/memory.high")" = 1 ]
 }
 
+@test "a symbolic link out of the files of the kernel: neither checked as one, nor written to" {
+  put "$root/etc/e/level" 0
+  put "$root/sys/class/misc/door/level" 0
+  mkdir -p "$root/sys/class/misc" "$root/proc/sys/net"
+  ln -s ../../../etc/e "$root/sys/class/misc/e"
+  ln -s ../../../etc/e "$root/proc/sys/net/e"
+  ln -s ../../../sys/class/misc/door "$root/proc/sys/net/sys"
+  profile "$root" sku <<<"$(line /dev/stdout 'sysfs:
+  /sys/class/misc/e/level: {value: 1, force: true}
+  "/sys/class/misc/[e]/level": {value: 1, force: true}
+sysctl: {net.e.level: {value: 1, force: true}, net.sys.level: 1}')"
+  run -3 "$railhead" check --root "$root"
+  [[ $output == *"sku.yaml:6:"*"/sys/class/misc/e/level leads to /etc/e/level, which is no setting of the kernel; leave it out"* ]]
+  [[ $output == *"/proc/sys/net/e/level leads to /etc/e/level"*"/proc/sys/net/sys/level leads to /sys/class/misc/door/level"* ]]
+  run "$railhead" apply --stage early --root "$root"
+  [[ $output == *"leads to /etc/e/level"* ]]
+  [ "$(cat "$root/etc/e/level" "$root/sys/class/misc/door/level")" = $'0\n0' ]
+}
+
 @test "a pattern that leads to one guarded file among others sets none" {
   put "$root/sys/class/misc/a/level" 0
   put "$root/sys/class/misc/b/level" 0

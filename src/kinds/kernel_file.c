@@ -23,6 +23,7 @@
 #define BINARY                                                                                  \
 	"the file is binary data, such as a device's memory, and no setting; leave it out, or " \
 	"write the section of the device, such as pcie:"
+#define PROC_SYS "/proc/sys/"
 #define DEVICES "/sys/[bcd]*" /* block, bus, class, dev, devices */
 #define TREE(holds) "the files here " holds ", instead of setting a value; " FORCE_REMEDY
 #define AWAY(what) "the write can take " what " away from the running system; " FORCE_REMEDY
@@ -93,6 +94,7 @@ static const struct row {
 	{"/sys/power/*", "autosleep", NULL, false,
 	 "the write puts the machine to sleep; leave it out"},
 	{"/sys/power/*", "disk", NULL, false, "the file controls hibernation; leave it out"},
+	{"/sys/power/*", NULL, NULL, true, TREE("steer sleep and hibernation")},
 	{"/proc/sys/vm/*", "drop_caches", NULL, false, COMMAND "leave it out"},
 	{"/proc/sys/vm/*", "compact_memory", NULL, false, COMMAND "leave it out"},
 	{"/proc/sys/net/ipv4/route/*", "flush", NULL, false, COMMAND "leave it out"},
@@ -115,16 +117,33 @@ static const struct row {
 	{"/sys/fs/selinux/*", NULL, NULL, true, TREE("decide what processes may do")},
 	{"/sys/fs/smackfs/*", NULL, NULL, true, TREE("decide what processes may do")},
 	{"/sys/firmware/*", NULL, NULL, true, TREE("change the firmware for later boots")},
+	{"/sys/kernel/config/*", NULL, NULL, true, TREE("make and remove devices of the kernel")},
+	{"/sys/module/apparmor/parameters/*", NULL, NULL, true,
+	 TREE("decide what processes may do")},
+	{"/sys/module/module/parameters/*", "sig_enforce", NULL, true,
+	 "the kernel then loads no driver without a signature; " FORCE_REMEDY},
 	{"*/tpm/*", NULL, NULL, true, TREE("change the TPM, with the keys in it")},
 	/* attributes of devices that a write makes unusable: drivers/base/core.c, memory.c, ... */
 	{DEVICES, "online", NULL, true, AWAY("a CPU, memory or another device")},
 	{DEVICES, "state", NULL, true, AWAY("a disk, memory or another device")},
-	{DEVICES, "array_state", NULL, true, AWAY("a RAID array")},
+	{DEVICES "/hotplug/*", NULL, NULL, true, AWAY("a CPU")},
+	{DEVICES "/md/*", "array_state", NULL, true, AWAY("a RAID array")},
+	{DEVICES "/md/*", "level", NULL, true, AWAY("a RAID array")},
+	{DEVICES "/md/*", "sync_action", NULL, true, AWAY("a RAID array")},
 	{DEVICES, "force_ro", NULL, true, AWAY("a disk")},
 	{DEVICES, "authorized", NULL, true, AWAY("a device")},
 	{DEVICES "/pci*/*", "enable", NULL, true, AWAY("a PCI function")},
 	{"/sys/bus/pci/slots/*", "power", NULL, true, AWAY("the card of a slot")},
 	{DEVICES "/net/*", "flags", NULL, true, AWAY("a network interface")},
+	{DEVICES "/net/*", "carrier", NULL, true, AWAY("a network interface")},
+	{DEVICES "/net/*", "proto_down", NULL, true, AWAY("a network interface")},
+	{DEVICES "/net/*", "bonding_masters", NULL, true, AWAY("a network interface")},
+	{DEVICES "/net/*", "slaves", NULL, true, AWAY("a network interface")},
+	{"/sys/bus/*", "drivers_autoprobe", NULL, true,
+	 AWAY("each device that appears from now on")},
+	{DEVICES "/thermal/*", "trip_point_*_temp", NULL, true,
+	 "the machine goes off at such a temperature; " FORCE_REMEDY},
+	{"/sys/kernel/*", "*crash_size", NULL, true, AWAY("the memory of the crash kernel")},
 	{DEVICES "/rtc/*", "wakealarm", NULL, true,
 	 "the write starts the machine at another time; " FORCE_REMEDY},
 };
@@ -187,6 +206,10 @@ static int judge(int fd, const char *path, const char *real, const char *value, 
 
 	if (fstat(fd, &st) < 0)
 		return err_errno(err, -errno, "%s", path);
+	if (!str_starts(real, str_starts(path, PROC_SYS) ? PROC_SYS : "/sys/"))
+		return err_set(err, -EPERM,
+			       "%s leads to %s, which is no setting of the kernel; leave it out",
+			       path, real);
 	if (why && !streq(real, path))
 		return err_set(err, -EPERM, "%s (%s): %s", path, real, why);
 	if (why)

@@ -23,8 +23,9 @@ const char *kernel_file_refusal(const char *path, const char *value, bool forced
 
 /*
  * Judges a file below the root by what it is: its mode, its size, and its path without symbolic
- * links. Opens nothing for reading or writing. 0; -EPERM with the reason and the remedy; another
- * negative errno if the file is absent or can't be looked at.
+ * links, which must be below /proc/sys, or else /sys, as path is. Opens nothing for reading or
+ * writing. 0; -EPERM with the reason and the remedy; another negative errno if the file is absent
+ * or can't be looked at.
  */
 int kernel_file_judge(const struct root *root, const char *path, const char *value, bool forced,
 		      struct err *err);

@@ -191,7 +191,8 @@ static const char *arg_refusal(const char *arg)
 			return bad_args[i].why;
 	if (is_cloud_config(arg))
 		return FETCHED;
-	return file ? kernel_file_refusal(file, arg_value(arg), false) : NULL;
+	/* A mistake that takes the node down ends the trial. */
+	return file ? kernel_file_refusal(file, arg_value(arg), true) : NULL;
 }
 
 static void judge_arg(struct ruling *r, const struct ynode *arg)

@@ -304,7 +304,7 @@ static void judge_option(struct ruling *r, const char *module, const struct ynod
 	cleanup_free char *key = xasprintf("modules.options.%.64s.%.64s", module, param->text);
 	cleanup_free char *arg = xasprintf("%s.%s", module, param->text);
 	cleanup_free char *file = module_param_path(module, param->text);
-	const char *refusal = kernel_file_refusal(file, scalar(value), false);
+	const char *refusal = kernel_file_refusal(file, scalar(value), true);
 	const struct ynode *given = find_arg(r, arg);
 
 	for (size_t i = 0; i < array_len(no_params); i++)
