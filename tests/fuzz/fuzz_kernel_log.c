@@ -30,13 +30,14 @@ static void xids(const struct kernel_log *log, const struct cpus *fatal)
 	str_free(&found.text);
 }
 
-static void read_log(const struct root *root)
+static void read_log(const struct root *root, bool is_text)
 {
 	struct kernel_log *log = kernel_log_new(root, XID_BEGIN);
 	struct cpus fatal = {0};
 	int r = kernel_log_read(log, NULL);
 
-	must(r == 0 || (r == -ENODATA && log->empty && !log->records.n));
+	must(r == 0 || (r == -ENODATA && log->empty && !log->records.n) ||
+	     (r == -EBADMSG && !is_text));
 	for (size_t i = 0; i < log->records.n; i++)
 		must(str_starts(log->records.v[i].text, XID_BEGIN));
 	xids(log, NULL);
@@ -55,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(root_init(&root, dir, NULL) == 0);
 	}
 	fuzz_put(root.path, "dev/kmsg", data, size);
-	read_log(&root);
+	read_log(&root, size < 16384 && (!size || !memchr(data, 0, size)));
 	fuzz_put(root.path, "sys/fs/pstore/dmesg-efi-1", data, size);
 	must(pstore_has_panic(&root, 1) == (size >= 6 && memcmp(data, "Panic#", 6) == 0));
 	must(!pstore_has_panic(&root, 0));
