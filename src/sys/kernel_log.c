@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sys/kernel_log.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -50,9 +51,12 @@ void kernel_log_free(struct kernel_log *log)
  */
 static bool parse_line(const char *line, unsigned int *prefix, uint64_t *seq, const char **text)
 {
+	const char *number = strchr(line, ',');
 	int used = 0;
 
-	if (sscanf(line, "%u,%" SCNu64 ",%n", prefix, seq, &used) != 2 || !used || *line == ' ')
+	if (!isdigit((unsigned char)*line) || !number || !isdigit((unsigned char)number[1]) ||
+	    sscanf(line, "%u,%" SCNu64 ",%n", prefix, seq, &used) != 2 || !used ||
+	    *seq == UINT64_MAX)
 		return false;
 	*text = strchr(line + used, ';');
 	return *text && ++*text;
