@@ -61,7 +61,7 @@ settings_node() { # ROOT [SYSFS-VALUES [FURTHER-SYSCTLS]]
     printf 'schema: 1\nname: sku\nversion: 1.0.0\nmatch: {dmi: {sys_vendor: Supermicro}}\nsysctl:\n'
     for key in net/core/{rmem_max,wmem_max,rmem_default,wmem_default,optmem_max,somaxconn} \
       net/core/{netdev_max_backlog,busy_poll,busy_read,dev_weight} \
-      vm/{dirty_ratio,max_map_count,vfs_cache_pressure,zone_reclaim_mode,overcommit_memory}; do
+      vm/{dirty_ratio,dirty_background_ratio,vfs_cache_pressure,zone_reclaim_mode,overcommit_memory}; do
       echo 1 >"$root/proc/sys/$key"
       echo "  ${key//\//.}: 1"
     done
