@@ -13,7 +13,7 @@ import cache
 import host
 from cutguest import CutGuest
 from harness import DEVICES, MAIN
-from vm import (SCSI_DISK, Guest, make_overlay, other_disk, small_hardware, switch_with_acs,
+from vm import (SLOT_DISK, Guest, make_overlay, other_disk, small_hardware, switch_with_acs,
                 threaded_cores)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -276,7 +276,7 @@ def layout(name, directory):
     made = Guest(qemu_dir, accel, os.path.join(disks, image_name), directory, hardware=hardware,
                  files=files, payload=payload(full_disk()) if name == "stalls" else None)
     if name == "offline":
-        made.disk_device = SCSI_DISK
+        made.disk_device = SLOT_DISK
     return made
 
 

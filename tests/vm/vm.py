@@ -158,10 +158,11 @@ class _ShellLines(threading.Thread):
 # asked the disk (udev for its serial number) waited for ever. It costs no time there.
 SYNCHRONOUS_DISKS = ["-global", "virtio-blk-pci.ioeventfd=off"]
 
-# What the guest's disk is; -kernel is 0. A SCSI disk can be taken offline by a file of sysfs.
+# What the guest's disk is; -kernel is 0. In a slot it can be switched off by a file of sysfs.
 BLOCK_DISK = ["-device", "virtio-blk,bus=pcie.0,drive=disk,bootindex=1"]
-SCSI_DISK = ["-device", "virtio-scsi,bus=pcie.0,id=scsi", "-device",
-             "scsi-hd,bus=scsi.0,drive=disk,bootindex=1"]
+SLOT = 9
+SLOT_DISK = ["-device", f"pcie-root-port,id=disk-slot,bus=pcie.0,chassis={SLOT},slot={SLOT}",
+             "-device", "virtio-blk,bus=disk-slot,drive=disk,bootindex=1"]
 
 # Without RDRAND a boot gathers entropy, for a second and more of an emulated CPU; with SVM udev loads
 # KVM's modules, for almost as long.

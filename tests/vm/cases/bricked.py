@@ -7,7 +7,7 @@ import time
 
 from harness import case, contains, equal, exits, expect, is_active, state, status_json
 
-from vm import HANG
+from vm import HANG, SLOT
 
 from cases.layouts import FIRST_BOOTS
 from cases.trials import settle
@@ -88,11 +88,10 @@ def pid_max_is_held_back(vm):
 @state("offline", guest="offline")
 def offline(vm):
     vm.first_boot()
-    disk = vm.sh("lsblk -nsro NAME $(findmnt -no SOURCE /) | tail -n 1")
-    _brick(vm, f"sysfs: {{/sys/block/{disk}/device/state: {{value: offline, force: true}}}}",
-           "rejecting I/O to offline device")
+    _brick(vm, f"sysfs: {{/sys/bus/pci/slots/{SLOT}/power: {{value: 0, force: true}}}}", "I/O error")
 
 
-@case("offline", "the system's disk offline: held back")
+@case("offline", "the system's disk switched off in its slot: held back")
 def offline_is_held_back(vm):
-    _is_held_back(vm, "sysfs/sys/block/")
+    _is_held_back(vm, f"/sys/bus/pci/slots/{SLOT}/power")
+    equal("power", vm.read(f"/sys/bus/pci/slots/{SLOT}/power"), "1")
