@@ -160,8 +160,7 @@ SYNCHRONOUS_DISKS = ["-global", "virtio-blk-pci.ioeventfd=off"]
 
 # What the guest's disk is; -kernel is 0. In a slot it can be switched off by a file of sysfs.
 BLOCK_DISK = ["-device", "virtio-blk,bus=pcie.0,drive=disk,bootindex=1"]
-SLOT = 9
-SLOT_DISK = ["-device", f"pcie-root-port,id=disk-slot,bus=pcie.0,chassis={SLOT},slot={SLOT}",
+SLOT_DISK = ["-device", "pcie-root-port,id=disk-slot,bus=pcie.0,chassis=9,slot=9",
              "-device", "virtio-blk,bus=disk-slot,drive=disk,bootindex=1"]
 
 # Without RDRAND a boot gathers entropy, for a second and more of an emulated CPU; with SVM udev loads

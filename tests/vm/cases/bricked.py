@@ -3,11 +3,12 @@
 Nothing but the power switch ends such a boot, so each is ended by a power cut.
 """
 
+import os
 import time
 
 from harness import case, contains, equal, exits, expect, is_active, state, status_json
 
-from vm import HANG, SLOT
+from vm import HANG
 
 from cases.layouts import FIRST_BOOTS
 from cases.trials import settle
@@ -85,13 +86,22 @@ def pid_max_is_held_back(vm):
     _is_held_back(vm, "sysctl/kernel.pid_max")
 
 
+SLOT_OF_ROOT = """
+function=$(realpath /sys/class/block/$(basename $(findmnt -no SOURCE /)) | grep -o '[0-9a-f:.]*/virtio' | head -c 10)
+grep -l "^$function" /sys/bus/pci/slots/*/address || {
+  grep . /sys/bus/pci/slots/*/address
+  exit 1
+}"""
+
+
 @state("offline", guest="offline")
 def offline(vm):
     vm.first_boot()
-    _brick(vm, f"sysfs: {{/sys/bus/pci/slots/{SLOT}/power: {{value: 0, force: true}}}}", "I/O error")
+    vm.seen["power"] = os.path.dirname(vm.sh(SLOT_OF_ROOT)) + "/power"
+    _brick(vm, f"sysfs: {{{vm.seen['power']}: {{value: 0, force: true}}}}", "I/O error")
 
 
 @case("offline", "the system's disk switched off in its slot: held back")
 def offline_is_held_back(vm):
-    _is_held_back(vm, f"/sys/bus/pci/slots/{SLOT}/power")
-    equal("power", vm.read(f"/sys/bus/pci/slots/{SLOT}/power"), "1")
+    _is_held_back(vm, vm.seen["power"])
+    equal("power", vm.read(vm.seen["power"]), "1")
