@@ -77,18 +77,11 @@ static const char *said_by_word(const char *value, const char *word)
 	return said;
 }
 
-/* "sysctl.kernel.panic", as fs/proc/proc_sysctl.c reads it: slashes work, too. */
-static bool is_sysctl(const struct token *t, const char *path)
+static bool sets_file(const struct token *t, const char *file)
 {
-	cleanup_free char *name = xstrndup(t->name, t->name_len), *wanted = NULL;
+	cleanup_free char *name = xstrndup(t->name, t->name_len), *sysctl = sysctl_arg_file(name);
 
-	if (!path)
-		return false;
-	wanted = xasprintf("sysctl/%s", path);
-	for (char *p = name; *p; p++)
-		if (*p == '.')
-			*p = '/';
-	return streq(name, wanted);
+	return sysctl && streq(sysctl, file);
 }
 
 /*
@@ -103,7 +96,7 @@ static char *said_by_word_of_line(const struct detector *d, const char *text)
 
 	if (!value)
 		return NULL;
-	if (is_sysctl(&t, sysctl_of(d)))
+	if (sets_file(&t, d->file))
 		said = value;
 	else if (d->key && token_named(&t, d->key))
 		said = d->word ? said_by_word(value, d->word) : value;

@@ -402,8 +402,7 @@ static bool runs_program(const char *value)
 /* sysctl.NAME= is like the sysctl's file. */
 static bool is_private_argument(const char *name)
 {
-	cleanup_free char *file =
-		str_starts(name, "sysctl.") ? sysctl_file(name + strlen("sysctl.")) : NULL;
+	cleanup_free char *file = sysctl_arg_file(name);
 
 	return file ? scrub_refuses(file) : is_private_name(name);
 }
@@ -618,7 +617,7 @@ char *scrub_name(struct scrub *s, const char *name)
 	struct str ret = {0};
 
 	scrub_forms(s, name, strlen(name), &ret);
-	return str_take(&ret) ?: xstrdup("");
+	return str_take(&ret);
 }
 
 void scrub_free(struct scrub *s)

@@ -18,6 +18,7 @@
 #include "profile/tutorials.h"
 #include "sys/kernel_names.h"
 #include "sys/module.h"
+#include "sys/sysctl_d.h"
 
 #define SET "kernel_args.set"
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
@@ -130,31 +131,17 @@ static void warn_of_unknown(struct ruling *r, const struct ynode *arg)
 		  arg->text, hint);
 }
 
-/* "sysctl.vm.swappiness" -> "/proc/sys/vm/swappiness": each dot is a slash. */
-static char *sysctl_of_arg(const char *key)
-{
-	struct str path = {0};
-
-	str_add(&path, "/proc/sys");
-	for (key += strlen("sysctl"); *(key += strspn(key, "./")); key += strcspn(key, "./"))
-		str_addf(&path, "/%.*s", (int)strcspn(key, "./"), key);
-	return str_take(&path);
-}
-
 /*
- * The file that an argument sets: of a sysctl ("sysctl.vm.swappiness=1", "sysctl/vm/swappiness=1":
- * process_sysctl_arg() of fs/proc/proc_sysctl.c) or of a module's parameter
+ * The file that an argument sets: of a sysctl ("sysctl.vm.swappiness=1") or of a module's parameter
  * ("mlx5_core.prof_sel=2"). NULL: none. The caller frees.
  */
 static char *file_of_arg(const char *arg)
 {
 	cleanup_free char *key = xstrndup(arg, arg_key_len(arg));
-	char *dot = strchr(key, '.');
+	char *file = sysctl_arg_file(key), *dot = strchr(key, '.');
 
-	if (str_starts(key, "sysctl.") || str_starts(key, "sysctl/"))
-		return sysctl_of_arg(key);
-	if (!dot)
-		return NULL;
+	if (file || !dot)
+		return file;
 	*dot = '\0';
 	return module_param_path(key, dot + 1);
 }

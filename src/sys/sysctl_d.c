@@ -33,6 +33,18 @@ char *sysctl_file(const char *key)
 	return xasprintf("/proc/sys/%s", path);
 }
 
+char *sysctl_arg_file(const char *name)
+{
+	struct str path = {0};
+
+	if (!str_starts(name, "sysctl.") && !str_starts(name, "sysctl/"))
+		return NULL;
+	str_add(&path, "/proc/sys");
+	for (name += strlen("sysctl"); *(name += strspn(name, "./")); name += strcspn(name, "./"))
+		str_addf(&path, "/%.*s", (int)strcspn(name, "./"), name);
+	return str_take(&path);
+}
+
 static char *trimmed(char *text)
 {
 	char *end;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rules of sysctl.d(5): keys, and the files that systemd-sysctl reads. */
+/* Names of sysctls: the rules of sysctl.d(5) and of kernel arguments, and systemd-sysctl's files.
+ */
 #pragma once
 
 #include "sys/root.h"
@@ -11,6 +12,12 @@
 char *sysctl_path(const char *key);
 /* The same as an absolute path. The caller frees. */
 char *sysctl_file(const char *key);
+/*
+ * The same of the name of a kernel argument, "sysctl.vm.swappiness" or "sysctl/vm/swappiness", in
+ * which each dot is a slash (process_sysctl_arg() of fs/proc/proc_sysctl.c). NULL: another
+ * argument. The caller frees.
+ */
+char *sysctl_arg_file(const char *name);
 
 /* The directories of systemd-sysctl, the first directory first; procps also reads SYSCTL_CONF. */
 enum { SYSCTL_D_DIRS = 4 };

@@ -142,6 +142,7 @@ static void test_the_users_arguments(void **state)
 		{"panic=5 panic=7 " TRIAL, SYSCTL "panic", "7"},
 		{"sysctl.kernel.panic=9 " TRIAL, SYSCTL "panic", "9"},
 		{"sysctl/kernel/panic=9 " TRIAL, SYSCTL "panic", "9"},
+		{"sysctl//kernel.panic=9 " TRIAL, SYSCTL "panic", "9"},
 		{TRIAL " -- panic=5", SYSCTL "panic", "0"},
 		{"xpanic=5 panic " TRIAL, SYSCTL "panic", "0"},
 		{"hung_task_panic=1 " TRIAL, SYSCTL "hung_task_panic", "1"},

@@ -208,6 +208,7 @@ static const char *const private_arguments[] = {
 static const char *const plain_arguments[] = {
 	"sysctl.kernel.keys.maxkeys=2000",
 	"sysctl.kernel/keys/root_maxkeys=2000",
+	"sysctl/kernel.keys.maxkeys=2000",
 	"sysctl.net.ipv4.tcp_syncookies=1",
 	"sysctl.net.ipv4.ip_forward=1",
 	"sysctl.kernel.core_pattern=core.%p",
