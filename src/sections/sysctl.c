@@ -160,7 +160,13 @@ static void values_are_numbers(struct ruling *r)
 	}
 }
 
-/* Whether a line from *at on sets the file, by its name or by a pattern; *at is then the line. */
+/* Whether a key, as sysctl_path() has it, names the file, by a pattern too. */
+static bool sets(const char *key, const char *path)
+{
+	return fnmatch(key, path, FNM_PATHNAME | FNM_NOESCAPE) == 0;
+}
+
+/* Whether a line from *at on sets the file; *at is then the line. */
 static bool file_is_set(const struct ruling *r, const char *path, size_t *at)
 {
 	const struct ynode *sysctl = section(r, "sysctl");
@@ -168,7 +174,7 @@ static bool file_is_set(const struct ruling *r, const char *path, size_t *at)
 	for (; *at < count(sysctl, YAML_MAP); ++*at) {
 		cleanup_free char *have = sysctl_path(sysctl->keys.v[*at]->text);
 
-		if (fnmatch(have, path, FNM_PATHNAME | FNM_NOESCAPE) == 0)
+		if (sets(have, path))
 			return true;
 	}
 	return false;
@@ -261,22 +267,30 @@ static void reject(struct ruling *r, size_t at, const char *why)
 	rule_error(r, value, key, "%.40s: %s; " FORCE_REMEDY, value->text, why);
 }
 
-static void judge_guarded(struct ruling *r, const struct guarded *g)
+static void judge_guarded(struct ruling *r, size_t at, const struct guarded *g)
 {
-	const struct ynode *sysctl = section(r, "sysctl");
+	const char *value = scalar(line_value(section(r, "sysctl")->items.v[at]));
 	uint64_t n;
 
-	for (size_t i = 0; file_is_set(r, g->path, &i); i++) {
-		const struct ynode *line = sysctl->items.v[i];
+	if (!plain_number(value, &n))
+		reject(r, at,
+		       "a wrong number here takes the node down: write it in decimal digits alone");
+	else if (n < g->least || n > g->most)
+		reject(r, at, g->why);
+}
 
-		if (kernel_line_forced(line))
+static void values_are_safe(struct ruling *r)
+{
+	const struct ynode *sysctl = section(r, "sysctl");
+
+	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
+		cleanup_free char *path = sysctl_path(sysctl->keys.v[i]->text);
+
+		if (kernel_line_forced(sysctl->items.v[i]))
 			continue;
-		if (!plain_number(scalar(line_value(line)), &n))
-			reject(r, i,
-			       "a wrong number here takes the node down: write it in "
-			       "decimal digits alone");
-		else if (n < g->least || n > g->most)
-			reject(r, i, g->why);
+		for (size_t j = 0; j < array_len(guarded); j++)
+			if (sets(path, guarded[j].path))
+				judge_guarded(r, i, &guarded[j]);
 	}
 }
 
@@ -311,8 +325,6 @@ static void nodes_work_with_values(struct ruling *r)
 {
 	uint64_t n, memory = memory_of(r);
 
-	for (size_t i = 0; i < array_len(guarded); i++)
-		judge_guarded(r, &guarded[i]);
 	for (size_t i = 0; memory && number_is_set(r, "vm/min_free_kbytes", &i, &n); i++)
 		if (n > memory / 1024 / 4)
 			reject(r, i,
@@ -327,6 +339,7 @@ static const struct rule rules[] = {
 	RULE("names-are-known", names_are_known),
 	RULE("values-are-numbers", values_are_numbers),
 	RULE("balancing-agrees", balancing_agrees),
+	RULE("values-are-safe", values_are_safe),
 	RULE("nodes-work-with-values", nodes_work_with_values),
 	NO_MORE_RULES,
 };
