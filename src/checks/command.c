@@ -61,9 +61,9 @@ static int judge_path(const struct root *machine, const char *path, struct err *
 static int judge_paths_at(const struct root *machine, const char *at, struct err *err)
 {
 	cleanup_free char *first = xstrndup(at, strcspn(at, PARTING));
-	int r = judge_path(machine, first, err);
+	int r = *first ? judge_path(machine, first, err) : 0;
 
-	return r == 0 ? judge_path(machine, at, err) : r;
+	return r == 0 && !streq(first, at) ? judge_path(machine, at, err) : r;
 }
 
 /*
