@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Capabilities, as in capabilities(7) and linux/capability.h. A set has a bit 1 << CAP_... for
- * each. */
+/* Capabilities, as in capabilities(7) and linux/capability.h. Sets have a bit for each. */
 #pragma once
 
 #include <stdint.h>

@@ -88,7 +88,7 @@ void benchmark_take_precedence(void)
 
 /*
  * The privileges of a program that measures: its priority, memory that it locks, devices and files
- * of any owner. Libraries of others run in this process. An ordinary user's has none to give up.
+ * of any owner. Libraries of others run in this process.
  */
 static void limit_capabilities(const struct benchmark *bench)
 {
@@ -99,8 +99,6 @@ static void limit_capabilities(const struct benchmark *bench)
 		keep |= CAPABILITY(CAP_SYS_MODULE) | CAPABILITY(CAP_MKNOD) | CAPABILITY(CAP_CHOWN) |
 			CAPABILITY(CAP_FOWNER);
 	keep &= capabilities_permitted();
-	if (!keep)
-		return;
 	capabilities_bound(keep);
 	capabilities_keep(keep);
 }
