@@ -500,10 +500,11 @@ static void read_tuned(struct import *im, const char *path, bool below, const ch
 /* Whether a path, absolute below the root, may be read. Of another root any may. */
 static bool is_readable(const struct tuned *t, const char *path)
 {
-	return !t->im->root->live ||
-	       ((str_starts(path, "/etc/tuned/") || str_starts(path, "/usr/lib/tuned/") ||
-		 str_starts(path, "/usr/share/tuned/")) &&
-		!strstr(path, "/.."));
+	bool below = str_starts(path, "/usr/share/tuned/"); /* which has no profiles */
+
+	for (size_t i = 0; !below && tuned_dirs[i]; i++)
+		below = str_starts(path, tuned_dirs[i]) && path[strlen(tuned_dirs[i])] == '/';
+	return !t->im->root->live || (below && !strstr(path, "/.."));
 }
 
 /* Next to a file of the caller only a NAME.conf is read, and not what a link leads to. */
