@@ -100,7 +100,7 @@ holds() {
 
 # Also CAP_CHOWN, CAP_FOWNER, CAP_SYS_MODULE and CAP_MKNOD: nvidia-modprobe(1) needs them.
 @test "copies: what measures has the capabilities that it and its library need" {
-	local pid child='' own
+	local pid own
 	own=0x$(awk '/^CapPrm/ { print $2 }' /proc/self/status)
 	model "$a context_us 60000000"
 	LD_LIBRARY_PATH=$lib "$bench" gpu_copy --gpu $a --budget 400 >"$BATS_TEST_TMPDIR/line" 3>&- &
@@ -111,6 +111,7 @@ holds() {
 }
 
 keeps_capabilities() { # PID SET
+	local child
 	child=$(pgrep -P "$1") && grep -q "CapPrm:.$2" "/proc/$child/status"
 }
 

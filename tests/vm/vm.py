@@ -770,19 +770,20 @@ class Guest:
         """Wait for systemd to have run every job of the boot."""
         end = time.monotonic() + HANG
         state = ""  # while the wait for it is cut off
-        while not state and time.monotonic() < end:
+        while not state and not self._line_stands and time.monotonic() < end:
             state = self.run("systemctl is-system-running --wait", SILENCE).output.strip()
-            if not state:
-                looks = [self.run("cat /proc/1/stack /proc/tty/driver/serial; sleep 5").output
-                         for _ in range(3)]
-                self._line_stands = looks[0] if line_stands(looks) else None
-                if self._line_stands:
-                    break
+            self._line_stands = None if state else self._look_at_line()
         if state not in ("running", "degraded"):
             jobs = self.run("systemctl list-jobs; systemctl --failed; cat /proc/1/stack").output
             raise GuestError(f"the boot does not finish (state {state}):\n{jobs}")
         self.wait_until_undisturbed()
         return state
+
+    def _look_at_line(self):
+        """PID 1's stack, if it waits for a serial line that sends nothing; else None."""
+        looks = [self.run("cat /proc/1/stack /proc/tty/driver/serial; sleep 5").output
+                 for _ in range(3)]
+        return looks[0] if line_stands(looks) else None
 
     def wait_until_undisturbed(self):
         """Wait while the verdict waits for nothing but measurements that other work disturbed.
