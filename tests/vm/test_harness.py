@@ -1,7 +1,9 @@
 """How the harness goes through states, with a guest that only notes what is asked of it."""
 
 import fcntl
+import itertools
 import os
+import queue
 import sys
 import tempfile
 import time
@@ -16,6 +18,11 @@ import prepare    # noqa: E402
 import vm         # noqa: E402
 from cases import qos    # noqa: E402
 from vm import GuestError    # noqa: E402
+
+
+class NeverWaits(queue.Queue):
+    def get(self, block=True, timeout=None):
+        return super().get(block=False)
 
 
 class Guest:
@@ -210,6 +217,25 @@ class Console(unittest.TestCase):
             self.assertFalse(goes_no_further(still, vm.HANG, vm.SILENCE - 60))
             self.assertFalse(goes_no_further(runs, vm.HANG, vm.HANG))
             self.assertTrue(goes_no_further("Kernel panic\n", 0, 0))
+
+    def test_an_answer_that_the_emulator_forgot_comes_with_the_next(self):
+        class Silent(vm.Guest):
+            resets = 0
+
+            def send(self, command, timeout=60):
+                self._request += 1
+                for request in (1, 2) if self._request == 2 else ():
+                    self._shell.lines.put(f"{request} 0 eWVz")
+                return self._request
+
+        with tempfile.TemporaryDirectory() as place, \
+                mock.patch.object(vm.time, "monotonic", mock.Mock(side_effect=itertools.count(0, 50))):
+            guest = Silent(place, "tcg", os.path.join(place, "image"), place, hardware=["-none"])
+            guest._process = mock.Mock(poll=lambda: None)
+            guest._shell = mock.Mock(lines=NeverWaits())
+            self.assertEqual(guest.run("late"), vm.Result(0, "yes"))
+            with mock.patch.object(guest, "_story", return_value=""), self.assertRaises(GuestError):
+                guest.run("never")  # the third, to which nothing comes
 
     def test_a_dump_of_registers_is_the_last_word(self):
         dump = "[   75.345976] CS:  0010 DS: 0000\n[   75.346007] CR2: 0000000000000042 CR3: 0000000103ee8000 CR4: 6e0\n"

@@ -95,6 +95,11 @@ HUNG_IN_RCU = re.compile(r"blocked for more than \d+ seconds\.(?:(?!blocked for)
 TIMER_LOST = "kthread timer wakeup didn't happen for"
 
 
+# The kernel looks every 120 s for tasks that have been blocked for so long (kernel.hung_task_*), so it
+# names one after at most twice that.
+TASK_NAMED = 240
+
+
 # The kernel's first thread while it sets up its own drivers; later it is called init or systemd.
 KERNEL_INIT_HUNG = "task swapper/0:1 blocked for more than"
 
@@ -731,11 +736,19 @@ class Guest:
         """Run a command in the guest; returns its exit status and output."""
         resets = self.resets
         request = self.send(command, timeout)
-        end = time.monotonic() + timeout + 60
+        # The guest kills the command in time. One that outlives this is in the kernel, which says
+        # where before the wait for it ends; or QEMU lost a notification of the shell's device (see
+        # emulator_failed()), and a further request brings the device's next.
+        late = time.monotonic() + timeout + 60
+        end = late + TASK_NAMED
+
+        def is_hopeless():
+            if self._request == request and time.monotonic() > late:
+                self.send("true")
+            return self.resets > resets  # a guest that reboots takes the question with it
+
         while True:
-            # A guest that reboots takes the question with it.
-            line = self._shell_line(end - time.monotonic(), f"an answer to: {command}",
-                                    lambda: self.resets > resets)
+            line = self._shell_line(end - time.monotonic(), f"an answer to: {command}", is_hopeless)
             result = _answer(line, request)
             if result:
                 return result
