@@ -489,7 +489,7 @@ install-profiles:
 
 install-railhead: $(BUILD)/railhead $(BUILD)/05_railhead
 	$(INSTALL) -D -m 755 $(BUILD)/railhead $(DESTDIR)$(SBINDIR)/railhead
-	$(INSTALL) -D -m 755 -t $(DESTDIR)$(LIBEXECDIR) units/irqbalance-policy units/trial-guard
+	$(INSTALL) -D -m 755 -t $(DESTDIR)$(LIBEXECDIR) units/irqbalance-policy
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UNITDIR) units/*.service units/*.target \
 		units/*.timer
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UNITDIR)/railhead-.service.d \
@@ -497,8 +497,7 @@ install-railhead: $(BUILD)/railhead $(BUILD)/05_railhead
 	$(INSTALL) -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/systemd/system-generators \
 		units/railhead-generator
 	$(INSTALL) -d $(DESTDIR)$(UNITDIR)/sysinit.target.wants
-	ln -sf ../railhead-trial.timer ../railhead-trial-guard.service \
-		../railhead-trial-stop.service \
+	ln -sf ../railhead-trial.timer ../railhead-trial-stop.service \
 		$(DESTDIR)$(UNITDIR)/sysinit.target.wants/
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UDEVRULESDIR) units/*.rules
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/system-preset units/*.preset

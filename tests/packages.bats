@@ -90,7 +90,6 @@ files() { # PACKAGE
 ./usr/lib/systemd/system-generators/railhead-generator
 ./usr/libexec/railhead/irqbalance-policy
 ./usr/libexec/railhead/railhead-bench
-./usr/libexec/railhead/trial-guard
 ./usr/sbin/railhead
 ./usr/share/initramfs-tools/scripts/init-bottom/railhead" ]
 }
@@ -175,11 +174,9 @@ files() { # PACKAGE
   # Those that the dracut module takes from the package.
   units=$(grep -o 'systemdsystemunitdir/railhead-[a-z.-]*' "$top/dracut/90railhead/module-setup.sh" | sort -u)
   [ "$units" = "systemdsystemunitdir/railhead-initrd.service
-systemdsystemunitdir/railhead-trial-guard.service
 systemdsystemunitdir/railhead-trial.service
 systemdsystemunitdir/railhead-trial.timer" ]
   grep -q 'system/railhead-trial\* ' "$BATS_TEST_TMPDIR/postinst"
-  grep -q '/usr/libexec/railhead/trial-guard ' "$BATS_TEST_TMPDIR/postinst"
 }
 
 # The package of 0.1.0 had the files of all three.

@@ -23,7 +23,6 @@ railhead-device@ 71
 railhead-gate 80
 railhead-retry 80
 railhead-trial 83
-railhead-trial-guard 83
 railhead-trial-stop 83
 END
 }

@@ -4,8 +4,7 @@
 #
 # Nothing that could go stale is put into the initramfs: a unit and the hook that starts
 # it. The unit runs the real root's own railhead with the real root's profiles. And the
-# timer that ends a trial which gets stuck here, and the watchdog for one that hangs, with what
-# it needs: the drivers also where the image is made on a machine that has none of them loaded.
+# timer that ends a trial which gets stuck here.
 
 check() {
 	return 0
@@ -23,14 +22,4 @@ install() {
 	inst_multiple "$systemdsystemunitdir/railhead-trial.timer" \
 		"$systemdsystemunitdir/railhead-trial.service"
 	$SYSTEMCTL -q --root "$initdir" add-wants sysinit.target railhead-trial.timer
-
-	inst_simple "$systemdsystemunitdir/railhead-trial-guard.service"
-	inst_multiple /usr/libexec/railhead/trial-guard modprobe mkdir rm
-	inst_multiple -o wdctl od dd
-	$SYSTEMCTL -q --root "$initdir" add-wants sysinit.target railhead-trial-guard.service
-}
-
-installkernel() {
-	hostonly='' instmods i6300esb lpc_ich i2c-i801 iTCO_wdt
-	return 0
 }

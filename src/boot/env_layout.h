@@ -103,10 +103,8 @@
  * drivers, large memories, slow arrays and busy hypervisors are known to exceed them on healthy
  * nodes, and a trial that hangs may last as long as a trial that waits
  * (units/railhead-trial.timer). sysctl.X is in force from Linux 5.8 on, before the initramfs's
- * first program. For older kernels units/trial-guard sets the values in the initramfs, because
- * those kernels' own arguments (softlockup_panic=1) would come into force without the times. The
- * settings are set back when the trial is over (boot/detectors.c). The words that an older snippet
- * added must stay a part of this text, in this order.
+ * first program. The settings are set back when the trial is over (boot/detectors.c). The words
+ * that an older snippet added must stay a part of this text, in this order.
  */
 /* One line, which src/boot/gen-snippet.sh reads. */
 /* clang-format off */

@@ -11,7 +11,6 @@
 #include "sys/state.h"
 
 #define TRIAL_TIMER "railhead-trial.timer"
-#define TRIAL_GUARD "railhead-trial-guard.service"
 #define TRIAL_STOP "railhead-trial-stop.service"
 #define TRIAL_OVER "trial-over" /* in STATE_DIR; conditions of the timer and its service */
 #define BEGUN_OVER "begun-over"
@@ -31,14 +30,9 @@ int service_open_target(bool wait, struct err *err)
 
 int service_trial_gate_begins(const struct root *root, const char *cmdline, struct err *err)
 {
-	struct err later = {0};
-	int r, s;
-
 	if (!root->live || !trial_on_line(cmdline))
 		return 0;
-	r = machine_restart_unit(TRIAL_TIMER, err);
-	s = machine_restart_unit(TRIAL_GUARD, r < 0 ? &later : err);
-	return r < 0 ? r : s;
+	return machine_restart_unit(TRIAL_TIMER, err);
 }
 
 /*
@@ -47,7 +41,7 @@ int service_trial_gate_begins(const struct root *root, const char *cmdline, stru
  */
 static int stop_clocks(const struct root *root, struct err *err)
 {
-	static const char *const units[] = {TRIAL_TIMER, TRIAL_GUARD, TRIAL_STOP};
+	static const char *const units[] = {TRIAL_TIMER, TRIAL_STOP};
 	struct err later = {0};
 	int r = 0;
 

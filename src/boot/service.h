@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Requests to the service manager: the one reboot, opening the target, and the time limit of a
- * trial boot (units/railhead-trial.timer, units/railhead-trial-guard.service,
- * units/railhead-trial-stop.service).
+ * trial boot (units/railhead-trial.timer, units/railhead-trial-stop.service).
  */
 #pragma once
 

@@ -3,8 +3,8 @@
 hangs   starts by EFI and has a hardware watchdog, an i6300esb
 stalls  has two CPUs, one of which hangs
 
-The times are shortened in the guest, never in what is tried: GRUB's two stages and the script of the
-initramfs would take eleven minutes.
+The times are shortened in the guest, never in what is tried: GRUB's two stages would take eleven
+minutes.
 """
 
 import re
@@ -16,7 +16,6 @@ from vm import REBOOT
 HANGS = "hangs"
 BOOTED = "hangs2"
 MENU = BIOS_MENU
-GUARD = "/usr/libexec/railhead/trial-guard"
 ESB = "$(grep -l 0x25ab /sys/bus/pci/devices/*/device)"
 
 
@@ -55,8 +54,6 @@ def came_back(vm, bad):
 def nothing_is_armed(vm):
     equal("the watchdog's register of its being enabled",
           vm.sh(f"od -An -tu1 -j104 -N1 $(dirname {ESB})/config").strip(), "0")
-    equal("the watchdog's state", vm.read("/sys/class/watchdog/watchdog0/state"), "inactive")
-    expect(not is_active(vm, "railhead-trial-guard.service"), "the guard is active")
 
 
 def first_boots(vm):
@@ -83,16 +80,6 @@ def boot(vm):
     first_boots(vm)
 
 
-@case(BOOTED, "a trial arms the watchdog in its initramfs; after the verdict nothing is armed")
-def nothing_is_left_armed(vm):
-    trial = vm.boots_on_console()[2]
-    contains("console of the trial", trial, "the watchdog watchdog0 resets this trial", "in 660 s")
-    contains("/proc/cmdline", vm.read("/proc/cmdline"), "railhead.trial=")
-    equal("verdict", status_json(vm)["verdict"], "ready")
-    nothing_is_armed(vm)
-    equal("failed units", vm.sh("systemctl --failed --plain --no-legend --no-pager"), "")
-
-
 @case(BOOTED, "after the verdict a hang of the workload does not panic: the detectors are set back")
 def detectors_are_back(vm):
     contains("/proc/cmdline", vm.read("/proc/cmdline"), "sysctl.kernel.hung_task_panic=1")
@@ -102,27 +89,6 @@ def detectors_are_back(vm):
         equal(name, vm.read(f"/proc/sys/kernel/{name}"), str(value))
     equal("rcu_cpu_stall_timeout",
           vm.read("/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout"), "21")
-
-
-@case(BOOTED, "the orderly way out of a trial stops the watchdog")
-def stopping_disarms(vm):
-    vm.sh("rm /run/railhead/trial-over && systemctl start railhead-trial-guard.service")
-    equal("the state", vm.read("/sys/class/watchdog/watchdog0/state"), "active")
-    equal("the time", vm.read("/sys/class/watchdog/watchdog0/timeout"), "660")
-    vm.sh("systemctl stop railhead-trial-guard.service && touch /run/railhead/trial-over")
-    nothing_is_armed(vm)
-
-
-@case(BOOTED, "the service manager's own watchdog is left to it")
-def owner_keeps_it(vm):
-    vm.sh("mkdir -p /etc/systemd/system.conf.d && printf '[Manager]\\nRuntimeWatchdogSec=5min\\n'"
-          " >/etc/systemd/system.conf.d/w.conf && systemctl daemon-reexec")
-    equal("the state", vm.read("/sys/class/watchdog/watchdog0/state"), "active")
-    vm.sh("rm /run/railhead/trial-over && systemctl start railhead-trial-guard.service")
-    contains("kernel log", vm.sh("dmesg"), "another program uses the watchdog watchdog0")
-    vm.sh("systemctl stop railhead-trial-guard.service && touch /run/railhead/trial-over")
-    equal("the state", vm.read("/sys/class/watchdog/watchdog0/state"), "active")
-    equal("the time", vm.read("/sys/class/watchdog/watchdog0/timeout"), "300")
 
 
 BEFORE = "rdinit=/usr/bin/cat"
@@ -139,36 +105,6 @@ def hang_before(vm):
 @case("hang before", "a hang before the initramfs: the watchdog that GRUB armed resets, twice")
 def hang_before_comes_back(vm):
     came_back(vm, BEFORE)
-    nothing_is_armed(vm)
-
-
-AFTER = "guest.hang=manager"
-# As the guest's initramfs has it: 25 s, and where the line says so PID 1 freezes, as it does after a
-# crash of its own: no timer of its runs any more.
-SHORT_GUARD = f"""set -e
-mkdir -p /root/over/usr/libexec/railhead
-sed -e 's/^least=.*/least=20/' -e 's/^times=.*/times=25/' \\
-  -e 's/^exit 0$/read -r line <\\/proc\\/cmdline; case "$1 $line" in "arm "*{AFTER}*) kill -SEGV 1 ;; esac/' \\
-  {GUARD} >/root/over{GUARD}
-chmod 755 /root/over{GUARD}
-image=/boot/initrd.img-$(uname -r)
-truncate -s %4 $image
-(cd /root/over && find . | cpio --quiet -o -H newc) >>$image
-"""
-
-
-@state("hang after", guest=HANGS, after=BOOTED)
-def hang_after(vm):
-    vm.sh(SHORT_GUARD)
-    arm(vm, WANTED + [AFTER])
-    power_cycle(vm, 4)
-
-
-@case("hang after", "a hang after the initramfs armed the watchdog: it resets, twice")
-def hang_after_comes_back(vm):
-    came_back(vm, AFTER)
-    contains("console", vm.seen["console"], "resets this trial of kernel arguments in 25 s",
-             "Freezing execution")
     nothing_is_armed(vm)
 
 

@@ -117,14 +117,6 @@ def timer_is_stopped(vm):
     expect(not is_active(vm, "railhead-trial.timer"), "the timer still runs")
 
 
-@case(FIRST_BOOTS, "a trial arms the chipset's watchdog, and the verdict stops it")
-def watchdog_is_stopped(vm):
-    contains("kernel log", vm.sh("dmesg"), "the watchdog watchdog0 resets this trial", "in 614 s")
-    equal("its driver", vm.read("/sys/class/watchdog/watchdog0/identity"), "iTCO_wdt")
-    equal("its state", vm.read("/sys/class/watchdog/watchdog0/state"), "inactive")
-    expect(not is_active(vm, "railhead-trial-guard.service"), "the guard is active")
-
-
 # --- args that kill ------------------------------------------------------------
 
 PANIC = "rdinit=/nonexistent"
