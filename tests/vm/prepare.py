@@ -260,8 +260,6 @@ def layout(name, directory):
     image_name, efi = LAYOUTS[name]
     hardware = small_hardware() + (ovmf(qemu_dir, directory) if efi else [])
     files = [VARIABLES] if efi else []
-    if name == "hangs":
-        hardware += ["-device", "i6300esb"]
     if name == "stalls":
         hardware += ["-smp", "2"]  # the last one counts
     if name == "cores":

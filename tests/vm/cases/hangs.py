@@ -1,10 +1,9 @@
 """Kernel arguments that hang a trial where systemd's timer does not help.
 
-hangs   starts by EFI and has a hardware watchdog, an i6300esb
+hangs   starts by EFI
 stalls  has two CPUs, one of which hangs
 
-The times are shortened in the guest, never in what is tried: GRUB's two stages would take eleven
-minutes.
+The times are shortened in the guest, never in what is tried.
 """
 
 import re
@@ -16,7 +15,6 @@ from vm import REBOOT
 HANGS = "hangs"
 BOOTED = "hangs2"
 MENU = BIOS_MENU
-ESB = "$(grep -l 0x25ab /sys/bus/pci/devices/*/device)"
 
 
 def power_cycle(vm, resets):
@@ -49,11 +47,6 @@ def came_back(vm, bad):
     equal("verdict", vm.seen["status"]["verdict"], "blocked")
     contains("railhead status", exits(vm, "railhead status", 7), bad, "REJECTED")
     expect(is_active(vm, "multi-user.target"), "multi-user.target is not active")
-
-
-def nothing_is_armed(vm):
-    equal("the watchdog's register of its being enabled",
-          vm.sh(f"od -An -tu1 -j104 -N1 $(dirname {ESB})/config").strip(), "0")
 
 
 def first_boots(vm):
@@ -89,23 +82,6 @@ def detectors_are_back(vm):
         equal(name, vm.read(f"/proc/sys/kernel/{name}"), str(value))
     equal("rcu_cpu_stall_timeout",
           vm.read("/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout"), "21")
-
-
-BEFORE = "rdinit=/usr/bin/cat"
-
-
-@state("hang before", guest=HANGS, after=BOOTED)
-def hang_before(vm):
-    contains(MENU, vm.read(MENU), "0x52080")
-    vm.sh(f"sed -i 's/0x52080/0x7000/' {MENU}")  # 28 s twice
-    arm(vm, WANTED + [BEFORE])
-    power_cycle(vm, 4)
-
-
-@case("hang before", "a hang before the initramfs: the watchdog that GRUB armed resets, twice")
-def hang_before_comes_back(vm):
-    came_back(vm, BEFORE)
-    nothing_is_armed(vm)
 
 
 TASK = "guest.hang=task"
