@@ -185,8 +185,9 @@ sound() { # FILE TRY A B
     "$2" "$3" "$4" >"$1"
 }
 
-# Runs the script on stdin, then prints the args as a linux line gets them.
-boot() { # IMAGE
+# Runs the script on stdin, then prints the args as a linux line gets them. The first image is hd0,
+# the others are hd2 and so on.
+boot() { # IMAGE...
   local dir=$BATS_TEST_TMPDIR/boot
   rm -rf "$dir"
   mkdir -p "$dir/grub" "$dir/tree"
@@ -198,7 +199,7 @@ boot() { # IMAGE
     echo 'words=' && echo 'for w in $railhead_kargs; do words="$words[$w]"; done' &&
       echo 'save_env -f (hd1)/found words' && echo exit
   } >"$dir/grub/grub.cfg"
-  emu "$dir" "$1" "$dir/found.img"
+  emu "$dir" "$1" "$dir/found.img" "${@:2}"
   debugfs -R 'cat /found' "$dir/found.img" 2>/dev/null | sed -n 's/^words=//p'
 }
 
@@ -244,6 +245,45 @@ boot_one() { # FILE
   mkfs.vfat -C -i 99999999 "$BATS_TEST_TMPDIR/other.img" 8192
   run -0 boot "$BATS_TEST_TMPDIR/other.img" < <(echo grub_platform=efi && cat "$BATS_TEST_TMPDIR/snippet")
   [ "$output" = "" ]
+}
+
+# GRUB's search takes the first file system that has the UUID, so two disks with one UUID show which
+# disk is looked at first.
+@test "EFI: the disk that GRUB came from is searched first; the others if it has no such partition" {
+  local first=$BATS_TEST_TMPDIR/first.img last=$BATS_TEST_TMPDIR/last.img probe=$BATS_TEST_TMPDIR/probe
+  local part=1048576 from args
+  # shellcheck disable=SC2016
+  printf '#!/bin/sh\ncase $1 in *uuid) echo 1234-ABCD ;; *) echo fat ;; esac\n' >"$probe"
+  chmod 755 "$probe"
+  snippet "$probe" >"$BATS_TEST_TMPDIR/snippet"
+  for image in "$first" "$last"; do
+    truncate -s 16M "$image"
+    echo 'start=2048, size=16384' | sfdisk -q --label gpt "$image"
+    mkfs.vfat -i 1234abcd --offset $((part / 512)) "$image" 8192 >/dev/null
+    mmd -i "$image@@$part" ::/EFI ::/EFI/railhead ::/EFI/railhead/1234-ABCD
+    sound "$BATS_TEST_TMPDIR/env" - "$(basename "$image" .img)=1" new=1
+    mcopy -i "$image@@$part" "$BATS_TEST_TMPDIR/env" ::/EFI/railhead/1234-ABCD/railhead.env
+  done
+  boot_from() { # CMDPATH
+    run -0 boot "$first" "$last" < <(printf 'grub_platform=efi\n%s\n' "$1" && cat "$BATS_TEST_TMPDIR/snippet")
+    echo "$1: $output"
+    args=$output
+    run ! grep -a error: "$BATS_TEST_TMPDIR/boot/screen"
+  }
+  boot_from 'cmdpath="(hd0,gpt1)/EFI/debian"'
+  [ "$args" = "[first=1][railhead.slot=a]" ]
+  # also from another partition of that disk
+  for from in "(hd2,gpt1)/EFI/debian" "(hd2,gpt1)" "(hd2,gpt7)/EFI/redhat" "(hd2)/EFI/BOOT"; do
+    boot_from "cmdpath=\"$from\""
+    [ "$args" = "[last=1][railhead.slot=a]" ]
+  done
+  # firmware that does not say, a network, a disk that GRUB can't open, one without the partition
+  for from in "" "(tftp,10.0.0.1)/grub" "(hd9,gpt1)/EFI/debian" "(hd1)/EFI/debian" "nonsense" "()" ","; do
+    boot_from "cmdpath=\"$from\""
+    [ "$args" = "[first=1][railhead.slot=a]" ]
+  done
+  boot_from "unset cmdpath"
+  [ "$args" = "[first=1][railhead.slot=a]" ]
 }
 
 @test "no file, a directory in its place: no args, and the script goes on" {
