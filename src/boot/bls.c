@@ -286,14 +286,16 @@ static void take_slot(struct words *l, size_t from, size_t marker, const struct 
 	}
 }
 
-/* Takes the added words of a trial, or of a boot that GRUB counted. */
-static void take_added(struct words *l, size_t marker, const char *added)
+/* Takes the added words of a trial, or of a boot that GRUB counted; older: of an older snippet. */
+static void take_added(struct words *l, size_t marker, const char *added, const char *older)
 {
-	struct words ours cleanup_words = {0};
+	struct words ours cleanup_words = {0}, before cleanup_words = {0};
 
 	l->v[marker].gone = true;
 	split(added, strlen(added), &ours);
-	take_behind(l, marker, &ours);
+	split(older, strlen(older), &before);
+	if (!take_run(l, marker + 1, &before))
+		take_behind(l, marker, &ours);
 }
 
 static void take_ours(struct words *l, const struct boot_env *env, bool *unknown)
@@ -307,9 +309,9 @@ static void take_ours(struct words *l, const struct boot_env *env, bool *unknown
 		}
 	for (size_t i = 0; i < l->n; i++)
 		if (starts(&l->v[i], ENV_ARG_TRIAL))
-			take_added(l, i, ENV_TRIAL_EXTRA);
+			take_added(l, i, ENV_TRIAL_EXTRA, ENV_TRIAL_OLDER);
 		else if (starts(&l->v[i], ENV_ARG_BEGUN))
-			take_added(l, i, ENV_BEGUN_EXTRA);
+			take_added(l, i, ENV_BEGUN_EXTRA, ENV_BEGUN_EXTRA);
 }
 
 /*

@@ -86,29 +86,26 @@
  * The snippet puts this mark, with the count, and ENV_BEGUN_EXTRA before the args of a boot that
  * GRUB counts as begun. Good args can kill a kernel that they were not tried on, also behind
  * railhead's initrd stage; the panic then ends in a reboot. Stage early sets the panic time back
- * (boot/detectors.c), and the count too.
+ * (boot/panic.h), and the count too.
  */
 #define ENV_ARG_BEGUN "railhead.begun="
 #define ENV_BEGUN_EXTRA "panic=30"
 /*
- * A panic reboots after 30 s, as do dracut's shell and its emergency mode. In a dracut initramfs
- * systemd waits without end for a root that does not appear; rd.timeout limits that. The limit must
- * be above dracut's own rd.retry (180 s), after which degraded arrays are started.
- *
- * The other arguments make the kernel panic when it detects a hang
- * (admin-guide/kernel-parameters.txt, admin-guide/sysctl/kernel.rst): an oops; a CPU that does not
- * schedule for two minutes (twice watchdog_thresh, whose maximum is 60), takes no interrupt for one
- * minute (needs a PMU) or holds up RCU for two minutes (needs none); a task that stands in D for
- * five to ten minutes. The kernel's own times of 20, 10, 21 and 120 s are meant for messages: GPU
- * drivers, large memories, slow arrays and busy hypervisors are known to exceed them on healthy
- * nodes, and a trial that hangs may last as long as a trial that waits
- * (units/railhead-trial.timer). sysctl.X is in force from Linux 5.8 on, before the initramfs's
- * first program. The settings are set back when the trial is over (boot/detectors.c). The words
- * that an older snippet added must stay a part of this text, in this order.
+ * A panic reboots after 30 s, an oops is a panic, and dracut's shell and emergency mode reboot. In
+ * a dracut initramfs systemd waits without end for a root that does not appear; rd.timeout limits
+ * that. The limit must be above dracut's own rd.retry (180 s), after which degraded arrays are
+ * started. A hang of user space is ended by units/railhead-trial.timer, a hang of the kernel by the
+ * site's hardware watchdog or a power cycle. The first two words are set back when the trial is
+ * over (boot/panic.h).
  */
-/* One line, which src/boot/gen-snippet.sh reads. */
+#define ENV_TRIAL_EXTRA "panic=30 oops=panic rd.shell=0 rd.emergency=reboot rd.timeout=240"
+/*
+ * The words of an older snippet, which a grub.cfg has until update-grub is run. The words of
+ * snippets before that are a part of this text, in this order. railhead takes these words off the
+ * line, and sets back the two that ENV_TRIAL_EXTRA has.
+ */
 /* clang-format off */
-#define ENV_TRIAL_EXTRA "panic=30 rd.shell=0 rd.emergency=reboot rd.timeout=240 oops=panic rcupdate.rcu_cpu_stall_timeout=120 sysctl.kernel.watchdog_thresh=60 sysctl.kernel.hung_task_timeout_secs=300 sysctl.kernel.softlockup_panic=1 sysctl.kernel.hardlockup_panic=1 sysctl.kernel.panic_on_rcu_stall=1 sysctl.kernel.hung_task_panic=1"
+#define ENV_TRIAL_OLDER "panic=30 rd.shell=0 rd.emergency=reboot rd.timeout=240 oops=panic rcupdate.rcu_cpu_stall_timeout=120 sysctl.kernel.watchdog_thresh=60 sysctl.kernel.hung_task_timeout_secs=300 sysctl.kernel.softlockup_panic=1 sysctl.kernel.hardlockup_panic=1 sysctl.kernel.panic_on_rcu_stall=1 sysctl.kernel.hung_task_panic=1"
 /* clang-format on */
 
 enum {

@@ -187,9 +187,7 @@ static size_t ours_begin(const struct kargs *line, size_t from, size_t mark,
 	return at;
 }
 
-/*
- * The end of a mark and the words added behind it. The words that an older snippet added are a part
- * of `added`.
+/* The end of a mark and the words added behind it: those of `added` that are there, in its order.
  */
 static size_t added_end(const struct kargs *line, size_t mark, const char *added)
 {
@@ -206,6 +204,14 @@ static size_t added_end(const struct kargs *line, size_t mark, const char *added
 	return at;
 }
 
+static size_t trial_end(const struct kargs *line, size_t mark)
+{
+	size_t end = added_end(line, mark, ENV_TRIAL_EXTRA);
+	size_t older = added_end(line, mark, ENV_TRIAL_OLDER);
+
+	return older > end ? older : end;
+}
+
 /* An older snippet's trial stands behind the slot's mark. */
 static size_t ours_end(const struct kargs *line, size_t mark)
 {
@@ -213,7 +219,7 @@ static size_t ours_end(const struct kargs *line, size_t mark)
 
 	if (at == line->n || !str_starts(line->v[at].text, ENV_ARG_TRIAL))
 		return at;
-	return added_end(line, at, ENV_TRIAL_EXTRA);
+	return trial_end(line, at);
 }
 
 /* The last mark of a trial or a count before the slot's mark; `mark` if there is none. */
@@ -222,13 +228,13 @@ static size_t added_begin(const struct kargs *line, size_t from, size_t mark, si
 	*ret_end = mark;
 	for (size_t i = mark; i > from; i--) {
 		const char *text = line->v[i - 1].text;
-		const char *added = str_starts(text, ENV_ARG_TRIAL)   ? ENV_TRIAL_EXTRA
-				    : str_starts(text, ENV_ARG_BEGUN) ? ENV_BEGUN_EXTRA
-								      : NULL;
 
-		if (!added)
+		if (str_starts(text, ENV_ARG_TRIAL))
+			*ret_end = trial_end(line, i - 1);
+		else if (str_starts(text, ENV_ARG_BEGUN))
+			*ret_end = added_end(line, i - 1, ENV_BEGUN_EXTRA);
+		else
 			continue;
-		*ret_end = added_end(line, i - 1, added);
 		return i - 1;
 	}
 	return mark;

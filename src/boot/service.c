@@ -2,9 +2,9 @@
 #include "boot/service.h"
 
 #include "base/mem.h"
-#include "boot/detectors.h"
 #include "boot/kargs.h"
 #include "boot/mode.h"
+#include "boot/panic.h"
 #include "boot/trial.h"
 #include "sys/machine.h"
 #include "sys/read.h"
@@ -67,7 +67,7 @@ int service_trial_over(const struct root *root, const char *cmdline, const struc
 	if (!trial_on_line(cmdline) || service_trial_is_over(root))
 		return 0;
 	/* First, because no later call does it once the mark is there. */
-	r = detectors_set_back(root, cmdline, plan, err);
+	r = panic_set_back(root, cmdline, plan, err);
 	s = state_write(root, TRIAL_OVER, "the verdict is there\n", r < 0 ? &later : err);
 	r = r < 0 ? r : s;
 	s = stop_clocks(root, r < 0 ? &later : err);
@@ -85,7 +85,7 @@ int service_begun_over(const struct root *root, struct err *err)
 	if (!begun || root_exists(root, STATE_DIR "/" BEGUN_OVER))
 		return 0;
 	r = state_write(root, BEGUN_OVER, "the root file system is there\n", err);
-	return r < 0 ? r : detectors_set_panic_back(root, cmdline, err);
+	return r < 0 ? r : panic_set_back(root, cmdline, NULL, err);
 }
 
 int service_retry(const struct root *root, bool on, struct err *err)

@@ -29,7 +29,7 @@ int service_open_target(bool wait, struct err *err);
  *
  * over: the verdict is there, so the boot must not be ended any more. /run/railhead/trial-over
  * holds the units back from then on, however they are started (a soft-reboot, emergency and back),
- * and the kernel's hang detectors are set back (boot/detectors.h). plan: of the profile, or NULL.
+ * and how the kernel panics is set back (boot/panic.h). plan: of the profile, or NULL.
  */
 int service_trial_gate_begins(const struct root *root, const char *cmdline, struct err *err);
 int service_trial_over(const struct root *root, const char *cmdline, const struct plan *plan,

@@ -131,6 +131,14 @@ static void test_mend_options(void **state)
 		 B " railhead.slot=b"},
 		{"root=x " B " railhead.slot=b railhead.trial=b " OLDER " quiet", "root=x quiet " V,
 		 B " railhead.slot=b railhead.trial=b " OLDER},
+		{"root=x railhead.trial=b " ENV_TRIAL_OLDER " " B
+		 " railhead.slot=b sysctl.kernel.hung_task_panic=1",
+		 "root=x sysctl.kernel.hung_task_panic=1 " V,
+		 "railhead.trial=b " ENV_TRIAL_OLDER " " B " railhead.slot=b"},
+		{"root=x railhead.trial=b " EXTRA " " B
+		 " railhead.slot=b sysctl.kernel.hung_task_panic=1",
+		 "root=x sysctl.kernel.hung_task_panic=1 " V,
+		 "railhead.trial=b " EXTRA " " B " railhead.slot=b"},
 		/* ... before ours; a count's, too */
 		{"root=x panic=30 railhead.trial=b " EXTRA " " B " railhead.slot=b quiet panic=30",
 		 "root=x panic=30 quiet panic=30 " V,

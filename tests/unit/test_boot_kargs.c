@@ -376,6 +376,10 @@ static void test_predict(void **state)
 		{"panic=30 railhead.trial=b " ENV_TRIAL_EXTRA " a=1 railhead.slot=b panic=30",
 		 "a=1", "a=2", "panic=30 a=2 panic=30"},
 		{"railhead.trial=b panic=30 oops=panic a=1 railhead.slot=b", "a=1", "", ""},
+		{"ro railhead.trial=b " ENV_TRIAL_OLDER " a=1 railhead.slot=b", "a=1", "a=2",
+		 "ro a=2"},
+		{"ro a=1 railhead.slot=b railhead.trial=b " ENV_TRIAL_OLDER " quiet", "a=1", "a=2",
+		 "ro a=2 quiet"},
 		{"railhead.trial=b panic=30 x panic=10 railhead.slot=b", "panic=10", "a", "x a"},
 		/* ours are not known, or equal to what was added */
 		{"railhead.trial=b " ENV_TRIAL_EXTRA " panic=10 railhead.slot=b", "", "",
@@ -509,6 +513,11 @@ static void test_between_marks(void **state)
 		{"root=x railhead.begun=1 panic=30 panic=30 railhead.slot=a", "panic=30"},
 		{"root=x railhead.trial=b " ENV_TRIAL_EXTRA " a=1 railhead.slot=b", "a=1"},
 		{"root=x railhead.trial=b panic=30 rd.shell=0 a=1 railhead.slot=b", "a=1"},
+		{"root=x railhead.trial=b " ENV_TRIAL_OLDER " panic=30 railhead.slot=b",
+		 "panic=30"},
+		{"root=x railhead.trial=b " ENV_TRIAL_EXTRA
+		 " sysctl.kernel.hung_task_panic=1 railhead.slot=b",
+		 "sysctl.kernel.hung_task_panic=1"},
 		{"root=x railhead.trial=b " ENV_TRIAL_EXTRA " railhead.slot=b", ""},
 		{"root=x railhead.begun=3 panic=30 railhead.slot=-a", ""},
 		/* an older snippet's trial */

@@ -324,10 +324,13 @@ struct boot {
 /* A trial, perhaps of an older snippet, or a boot that is counted. */
 static void random_added(struct kargs *l)
 {
-	kargs_split(l,
-		    below(3) ? ENV_ARG_TRIAL "b " ENV_TRIAL_EXTRA
-			     : ENV_ARG_BEGUN "1 " ENV_BEGUN_EXTRA,
-		    NULL);
+	static const char *const added[] = {
+		ENV_ARG_TRIAL "b " ENV_TRIAL_EXTRA,
+		ENV_ARG_TRIAL "b " ENV_TRIAL_OLDER,
+		ENV_ARG_BEGUN "1 " ENV_BEGUN_EXTRA,
+	};
+
+	kargs_split(l, PICK(added), NULL);
 	while (l->n > 2 && below(3) == 0)
 		free(l->v[--l->n].text);
 }
@@ -370,7 +373,7 @@ static bool starts_like_extra(const struct kargs *behind)
 {
 	cleanup_kargs struct kargs extra = {0};
 
-	kargs_split(&extra, ENV_TRIAL_EXTRA, NULL);
+	kargs_split(&extra, ENV_TRIAL_OLDER, NULL);
 	for (size_t i = 0; behind->n && i < extra.n; i++)
 		if (streq(behind->v[0].text, extra.v[i].text))
 			return true;

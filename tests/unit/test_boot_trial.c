@@ -547,7 +547,7 @@ static void test_keys_of_a_trial(void **state)
 		"panic=30",
 		"oops=panic panic=0",
 		"rd.timeout=90 panic=10",
-		"sysctl.kernel.hung_task_panic=0 rcupdate.rcu_cpu_stall_timeout=60",
+		"sysctl.kernel.hung_task_panic=1 rcupdate.rcu_cpu_stall_timeout=120",
 	};
 	struct machine m;
 

@@ -241,8 +241,6 @@ LAYOUTS = {
     "bricked": ("layouts.img", False),
     "offline": ("layouts.img", False),
     "efi": ("layouts.img", True),
-    "hangs": ("layouts.img", True),
-    "stalls": ("layouts.img", False),
     "cores": ("layouts.img", False),
     "p2p": ("layouts.img", False),
     "xfs": ("xfs.img", False),
@@ -260,8 +258,6 @@ def layout(name, directory):
     image_name, efi = LAYOUTS[name]
     hardware = small_hardware() + (ovmf(qemu_dir, directory) if efi else [])
     files = [VARIABLES] if efi else []
-    if name == "stalls":
-        hardware += ["-smp", "2"]  # the last one counts
     if name == "cores":
         hardware += threaded_cores()
     if name == "p2p":
@@ -272,7 +268,7 @@ def layout(name, directory):
         hardware += other_disk(stranger)
         files += [STRANGER]
     made = Guest(qemu_dir, accel, os.path.join(disks, image_name), directory, hardware=hardware,
-                 files=files, payload=payload(full_disk()) if name == "stalls" else None)
+                 files=files)
     if name == "offline":
         made.disk_device = SLOT_DISK
     return made
@@ -300,7 +296,7 @@ def cut_guest(name, directory):
 
 def disks_of(names):
     """Build what the guests with these names are made from besides full_disk()."""
-    if {MAIN, DEVICES, "stalls", "trials-more"} & set(names):
+    if {MAIN, DEVICES, "trials-more"} & set(names):
         payload(full_disk())
     _layouts(*(CUTS[name][0] if name in CUTS else name
                for name in names if name not in (MAIN, DEVICES)))

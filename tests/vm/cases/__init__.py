@@ -32,7 +32,6 @@ from cases import trials     # noqa: F401
 from cases import baked      # noqa: F401
 from cases import trial_cost  # noqa: F401
 from cases import boot_counters  # noqa: F401
-from cases import hangs     # noqa: F401
 from cases import other_kernel  # noqa: F401
 from cases import reboot_budget  # noqa: F401
 from cases import cores     # noqa: F401

@@ -4,7 +4,7 @@ The guest "cores" has two sockets of two cores with two threads each. What stays
 from the guest's own sysfs, not from what railhead says.
 """
 
-from cases.hangs import first_boots
+from cases.layouts import first_boots
 from cases.trials import PROFILE, power_cycle
 from harness import case, contains, equal, expect, json_of, state, status_json
 

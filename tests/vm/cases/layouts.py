@@ -49,13 +49,18 @@ def _disk(vm):
 
 # --- what holds for both -----------------------------------------------------
 
+def first_boots(vm):
+    """Into the boot that has the arguments which the first one lacked."""
+    vm.start()
+    vm.wait_for_reset(1)
+    vm.wait_for_shell()
+    vm.wait_until_booted()
+
+
 def _declare(name, layout):
     @state(f"{name}2", guest=name)
     def boot2(vm):
-        vm.start()
-        vm.wait_for_reset(1)
-        vm.wait_for_shell()
-        vm.wait_until_booted()
+        first_boots(vm)
 
     @case(f"{name}2", "the initramfs writes and reboots, the root is not entered")
     def reboots(vm):

@@ -8,7 +8,7 @@ on, as on any machine. What is asserted is read from config space by setpci and 
 import re
 
 import prepare
-from cases.hangs import first_boots
+from cases.layouts import first_boots
 from cases.trials import ENV, PROFILE, WANTED, power_cycle
 from harness import (case, contains, equal, exits, expect, expect_fault, state, status_json)
 

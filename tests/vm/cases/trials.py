@@ -117,6 +117,13 @@ def timer_is_stopped(vm):
     expect(not is_active(vm, "railhead-trial.timer"), "the timer still runs")
 
 
+@case(FIRST_BOOTS, "after the verdict an oops and a panic are the kernel's own again")
+def panic_is_set_back(vm):
+    contains("/proc/cmdline", vm.read("/proc/cmdline"), "railhead.trial=", " panic=30 oops=panic ")
+    for name in ("panic", "panic_on_oops"):
+        equal(name, vm.read(f"/proc/sys/kernel/{name}"), "0")
+
+
 # --- args that kill ------------------------------------------------------------
 
 PANIC = "rdinit=/nonexistent"
