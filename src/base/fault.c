@@ -101,8 +101,8 @@ static const struct fault_row rows[] = {
 	  "Check that the menu entry has $railhead_kargs (the snippet of the package, "
 	  "grub-mkconfig), and that no later argument overrides one of them."),
 	F(BOOT_ARGS_CONFLICT, "RH-BOOT-ARGS-CONFLICT", SITE, SETTING, "railhead kargs",
-	  "A kernel argument of the profile contradicts one of the image, or both together make "
-	  "the command line too long.",
+	  "A kernel argument of the profile contradicts one of the image, both together make the "
+	  "command line too long, or GRUB would parse a part of one as a script.",
 	  "Remove arguments from the boot loader's configuration (/etc/default/grub, grubby), or "
 	  "from the profile."),
 	F(BOOT_ENV_DAMAGED, "RH-BOOT-ENV-DAMAGED", SITE, SETTING, "railhead kargs",

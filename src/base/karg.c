@@ -50,3 +50,21 @@ int karg_check(const char *text, struct err *err)
 			       text);
 	return 0;
 }
+
+int karg_check_parsed(const char *text, struct err *err)
+{
+	size_t at = strcspn(text, ";&|<>{}");
+	bool bracket = streq(text, "[[") || streq(text, "]]");
+	const char *remedy = strstr(text, "acs")
+				     ? "an argument for ACS can name one port; set the other ports "
+				       "in the BIOS, and write acs: judge"
+				     : "leave the argument out";
+
+	if (!text[at] && !bracket)
+		return 0;
+	return err_set(err, -EINVAL,
+		       "%.80s: GRUB would not boot the whole line, because blscfg in grub.cfg "
+		       "makes it parse arguments as a script, in which %.*s is no part of a word; "
+		       "%s",
+		       text, bracket ? 2 : 1, text + (bracket ? 0 : at), remedy);
+}

@@ -22,3 +22,11 @@ enum {
  * not "--", nor an argument for railhead (railhead.*). -EINVAL with the reason otherwise.
  */
 int karg_check(const char *text, struct err *err);
+
+/*
+ * Whether GRUB reads the argument as one plain word where it stands unquoted in text that GRUB
+ * parses as a script (CHAR and the reserved words of grub-core/script/yylex.l; reserved words such
+ * as "if" are plain in place of an argument, parser.y). For arguments that passed karg_check().
+ * -EINVAL with the reason and the remedy otherwise.
+ */
+int karg_check_parsed(const char *text, struct err *err);

@@ -124,6 +124,11 @@ int bake_gate(struct bake *b, const char *unit, struct err *err);
 void bake_unit_words(const char *text, const char *section, const char *key, struct strv *ret);
 
 /*
+ * kargs_check(), and kargs_check_parsed() where the tree's GRUB parses arguments as a script: those
+ * that bootc puts into its menu entries, too.
+ */
+int bake_check_kargs(const struct bake *b, const struct kargs *wanted, struct err *err);
+/*
  * Puts the arguments where the image's boot loader reads them, and sets b->loader to that place.
  * wanted NULL: the arguments are unknown; existing arguments stay as they are.
  */

@@ -33,22 +33,6 @@ static bool is_bootc(const struct root *root)
 	return any_exists(root, marks, array_len(marks));
 }
 
-/*
- * The name of GRUB's own directory, "grub2" on Fedora and RHEL; NULL: the tree has no GRUB.
- * grub-install may make the directory only when the image is written, after bake.
- */
-static const char *grub_home(const struct root *root)
-{
-	static const char *const grub2[] = {"/boot/grub2", "/usr/sbin/grub2-mkconfig",
-					    "/usr/bin/grub2-mkconfig"};
-	static const char *const grub[] = {"/boot/grub", "/usr/sbin/grub-mkconfig",
-					   "/usr/bin/grub-mkconfig"};
-
-	if (any_exists(root, grub2, array_len(grub2)))
-		return "/boot/grub2";
-	return any_exists(root, grub, array_len(grub)) ? "/boot/grub" : NULL;
-}
-
 /* --- railhead.env --------------------------------------------------------------------------- */
 
 static bool holds(const struct boot_env *env, const struct kargs *wanted)
@@ -187,6 +171,13 @@ static int want_bootc(struct bake *b, const struct kargs *wanted, const struct k
 			  xstrdup("bootc passes the kernel arguments"))
 			->kernel_args = true;
 	return r;
+}
+
+int bake_check_kargs(const struct bake *b, const struct kargs *wanted, struct err *err)
+{
+	int r = kargs_check(wanted, err);
+
+	return r == 0 && grub_tree_parses_value(b->root) ? kargs_check_parsed(wanted, err) : r;
 }
 
 int bake_kargs(struct bake *b, const struct kargs *wanted, const struct karg_heading *h,

@@ -41,6 +41,7 @@ static void check_loader(const struct root *root, const struct grub_config *c, c
 	if (r < 0)
 		no_loader(b, "%s", err.text);
 	b->entry_lacks_kargs = r == -ESTALE;
+	b->parses_value = grub_parses_value(c);
 }
 
 static int make_directories(struct place *p, const char *dir, struct err *err)

@@ -44,6 +44,7 @@ struct bootpart {
 	 * entries.
 	 */
 	bool entry_lacks_kargs;
+	bool parses_value; /* GRUB parses our arguments as a script: kargs_check_parsed() */
 	/*
 	 * Why GRUB can't disarm a trial here (md, LVM, btrfs: save_env can't write there), or NULL.
 	 * With a reason there is no trial and no automatic reboot.

@@ -435,6 +435,52 @@ void grub_config_read_esp(int esp, const char *at, struct grub_config *c)
 		c->path = xasprintf("%s/%s", at, name);
 }
 
+/* --- trees ------------------------------------------------------------------------------------ */
+
+const char *grub_home(const struct root *root)
+{
+	if (root_exists(root, "/boot/grub2") || root_exists(root, "/usr/sbin/grub2-mkconfig") ||
+	    root_exists(root, "/usr/bin/grub2-mkconfig"))
+		return "/boot/grub2";
+	if (root_exists(root, "/boot/grub") || root_exists(root, "/usr/sbin/grub-mkconfig") ||
+	    root_exists(root, "/usr/bin/grub-mkconfig"))
+		return "/boot/grub";
+	return NULL;
+}
+
+bool grub_parses_value(const struct grub_config *c)
+{
+	struct cfg_facts f = {0};
+
+	if (c->cfg)
+		read_cfg(c->cfg, NULL, &f);
+	return f.blscfg;
+}
+
+static void read_tree(const struct root *root, struct grub_config *ret)
+{
+	static const char *const esp[] = {"/boot/efi", "/efi", "/boot"};
+	cleanup_close int boot = root_open(root, O_RDONLY | O_DIRECTORY, NULL, "/boot");
+
+	if (boot >= 0)
+		grub_config_read(boot, ret);
+	for (size_t i = 0; i < array_len(esp); i++) {
+		cleanup_close int fd = root_open(root, O_RDONLY | O_DIRECTORY, NULL, "%s", esp[i]);
+
+		if (fd >= 0)
+			grub_config_read_esp(fd, esp[i], ret);
+	}
+}
+
+bool grub_tree_parses_value(const struct root *root)
+{
+	cleanup_grub_config struct grub_config config = {0};
+	const char *home = grub_home(root);
+
+	read_tree(root, &config);
+	return config.cfg ? grub_parses_value(&config) : home && streq(home, "/boot/grub2");
+}
+
 void grub_config_free(struct grub_config *c)
 {
 	free(c->path);

@@ -51,6 +51,25 @@ int grub_cfg_check(const struct grub_config *c, const char *esp_uuid, struct err
  */
 char *grub_installation(const struct grub_config *c);
 
+/*
+ * Whether GRUB parses the value of $railhead_kargs as a script: blscfg puts it unquoted into the
+ * text of a menu entry (bls_get_linux() of GRUB 2.14's blsuki.c, create_entry() of Fedora's
+ * blscfg.c). `linux` lines of grub.cfg have the variable itself, whose value GRUB splits at blanks
+ * alone.
+ */
+bool grub_parses_value(const struct grub_config *c);
+/*
+ * The same of a tree or machine, without mounting anything. Without a grub.cfg: true if its GRUB is
+ * Fedora's, whose grub2-mkconfig writes blscfg.
+ */
+bool grub_tree_parses_value(const struct root *root);
+
+/*
+ * The name of GRUB's own directory, "/boot/grub2" on Fedora and RHEL; NULL: the tree has no GRUB.
+ * grub-install may make the directory only when the image is written, after bake.
+ */
+const char *grub_home(const struct root *root);
+
 /* The value of $kernelopts when GRUB reads the entries; NULL if it is not set. Caller frees. */
 char *grub_kernelopts(const struct grub_config *c);
 

@@ -163,6 +163,17 @@ int kargs_check(const struct kargs *l, struct err *err)
 	return 0;
 }
 
+int kargs_check_parsed(const struct kargs *l, struct err *err)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		int r = karg_check_parsed(l->v[i].text, err);
+
+		if (r < 0)
+			return l->v[i].origin ? err_wrap(err, "%s", l->v[i].origin) : r;
+	}
+	return 0;
+}
+
 /* --- the next boot's line ------------------------------------------------------------------ */
 
 /*

@@ -53,6 +53,9 @@ void kargs_hash_line(const char *line, char ret[KARGS_HASH_LEN + 1]);
  */
 int kargs_check(const struct kargs *l, struct err *err);
 
+/* Runs karg_check_parsed() on each argument. */
+int kargs_check_parsed(const struct kargs *l, struct err *err);
+
 /* The value of the last token of that key ("railhead.slot"); NULL if absent. Caller frees. */
 char *kargs_value(const char *cmdline, const char *key);
 

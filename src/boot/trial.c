@@ -261,6 +261,12 @@ static void decide_lost(const struct trial_facts *f, struct trial *t)
 	}
 }
 
+/* A word of the wanted args would end or break the line on its way to the kernel. */
+static bool loader_misreads(const struct trial_facts *f, struct err *err)
+{
+	return f->loader_parses && kargs_check_parsed(f->wanted, err) < 0;
+}
+
 /* --- this boot has the wanted args, and no others of ours ------------------------------------- */
 
 /*
@@ -286,6 +292,7 @@ static void decide_arrived(const struct trial_facts *f, struct trial *t)
 {
 	/* After a commit the line still has the mark, but the slot may hold other args by then. */
 	bool of_wanted = t->is_trial && slot_is(f->env, t->slot, f->wanted);
+	struct err err = {0};
 
 	/* The trial's args are no longer wanted, and the kernel lost them: not a death. */
 	if (t->is_trial && !of_wanted && f->env->try_ == ENV_TAKEN)
@@ -304,6 +311,10 @@ static void decide_arrived(const struct trial_facts *f, struct trial *t)
 		decide(t, KARGS_SAME,
 		       "all kernel arguments are in force; they do not come from railhead (%s)",
 		       f->loader_why ? f->loader_why : "no boot loader");
+	} else if (loader_misreads(f, &err)) {
+		decide(t, KARGS_SAME,
+		       "all kernel arguments are in force; they do not come from railhead (%s)",
+		       err.text);
 	} else {
 		decide(t, KARGS_WRITE_NO_REBOOT,
 		       "this boot has all kernel arguments, the next boot would not: railhead "
@@ -610,6 +621,7 @@ static void decide_damaged(const struct trial_facts *f, struct trial *t)
 void trial_decide(const struct trial_facts *f, struct trial *ret)
 {
 	cleanup_free char *diff = NULL;
+	struct err err = {0};
 
 	*ret = (struct trial){0};
 	gather(f, ret);
@@ -619,6 +631,9 @@ void trial_decide(const struct trial_facts *f, struct trial *ret)
 		decide_arrived(f, ret);
 	else if (!f->loader_ok || f->no_trial_why)
 		f->env_damage ? decide_damaged(f, ret) : decide_without_loader(f, ret, diff);
+	else if (loader_misreads(f, &err))
+		decide(ret, KARGS_CONFLICT, "kernel arguments can't come into force (%s): %s", diff,
+		       err.text);
 	else
 		decide_differs(f, ret, diff);
 }

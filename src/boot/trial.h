@@ -5,8 +5,8 @@
  *
  * Reboot iff
  *
- *  - the next boot would have all wanted args: GRUB will read our slot, and nothing else on the
- *    line overrules them,
+ *  - the next boot would have all wanted args: GRUB will read our slot and pass each word whole,
+ *    and nothing else on the line overrules them,
  *  - our args in this boot differ from the wanted ones in either direction,
  *  - GRUB is known to read the file (the marker railhead.slot= is on this boot's line), or no trial
  *    has tested that yet,
@@ -47,7 +47,7 @@ enum kargs_decision {
 	KARGS_NOT_ARRIVED,	/* GRUB did not bring the args, or the kernel did not accept them */
 	KARGS_REJECTED,		/* the trials died */
 	KARGS_UNFIT,		/* an item failed in the trial that holds without the args */
-	KARGS_CONFLICT,		/* other args on the line would keep the wanted ones out of force */
+	KARGS_CONFLICT,		/* other args, or GRUB's parser, would keep them out of force */
 	KARGS_NO_LOADER,	/* nothing here can bring args to the next boot */
 	KARGS_DAMAGED,		/* railhead.env is malformed, and args can't come by a trial */
 	KARGS_COUNTED,		/* a reboot would use up another program's attempt */
@@ -77,6 +77,7 @@ struct trial_facts {
 	const char *env_gives;	    /* with damage: args that GRUB reads from it; NULL, "": none */
 	bool loader_ok;		    /* bootpart: LOADER_GRUB */
 	const char *loader_why;	    /* when !loader_ok */
+	bool loader_parses;	    /* bootpart: parses_value */
 	const char *no_trial_why;   /* bootpart: why a trial can't be disarmed there; or NULL */
 	const char *held;	    /* why railhead may not reboot (witness.h); or NULL */
 	const char *other_counter;  /* another program's armed boot counter (counters.h); or NULL */

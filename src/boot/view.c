@@ -154,6 +154,7 @@ int boot_view_open(const struct root *root, const struct node *node, const struc
 		.env_gives = ret->grub.kargs,
 		.loader_ok = ret->part.loader == LOADER_GRUB,
 		.loader_why = ret->part.loader_why,
+		.loader_parses = ret->part.parses_value,
 		.no_trial_why = ret->part.no_trial_why,
 		.boot_id = ret->id.id,
 		.kernel = ret->id.kernel,

@@ -166,7 +166,7 @@ static int open_profile(struct invocation *inv, struct bake *b, struct baking *k
 		return EXIT_INVALID;
 	}
 	derive(inv, k);
-	if (kargs_check(&k->wanted, &err) == 0)
+	if (bake_check_kargs(b, &k->wanted, &err) == 0)
 		return EXIT_OK;
 	complain("bake: %s: %s", k->profile->name, err.text);
 	return EXIT_INVALID;

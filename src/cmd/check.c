@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "boot/grub.h"
 #include "boot/seal.h"
 #include "cmd/cmd.h"
 #include "profile/json_schema.h"
@@ -26,6 +27,7 @@ static json_t *diag_to_json(const struct diag *d)
 struct machine {
 	const struct root *root;
 	struct node *node; /* NULL: unknown */
+	bool parses_kargs; /* its GRUB parses arguments as a script */
 	struct seals seals;
 };
 
@@ -90,29 +92,45 @@ static void warn_of_seals(const struct seals *seals, struct place at, const char
 	}
 }
 
+/* Checks each argument on its way through the boot loader of the machine or tree. */
+static void judge_passage(const struct derived_section *d, struct place at, struct diags *diags)
+{
+	struct err err = {0};
+
+	for (size_t i = 0; i < d->kargs.n; i++)
+		if (karg_check_parsed(d->kargs.v[i].text, &err) < 0)
+			diag_error(diags, at, d->section, "%s", err.text);
+}
+
 /* Checks the known arguments of all sections together, as the boot does. */
 static void judge_kargs(const struct profile *p, const struct machine *m, struct diags *diags)
 {
-	const char *key = profile_section(p, "kernel_args") ? "kernel_args" : "hugepages";
-	const struct ynode *at = profile_section(p, key);
 	cleanup_kargs struct kargs wanted = {0};
+	const char *first = NULL;
+	struct place at = {0};
 	struct derived derived;
 	struct err err = {0};
 
-	if (!at)
-		return;
 	derive_kargs(m->root, m->node, p, &derived);
-	for (size_t i = 0; i < derived.list.n; i++)
-		for (size_t j = 0; j < derived.list.v[i].kargs.n; j++)
-			kargs_add(&wanted, derived.list.v[i].kargs.v[j].text, NULL);
-	derived_free(&derived);
-	if (!wanted.n)
-		return;
 	diags->code = "kernel-arguments";
-	if (kargs_check(&wanted, &err) < 0)
-		diag_error(diags, at->at, key, "%s", err.text);
+	for (size_t i = 0; i < derived.list.n; i++) {
+		const struct derived_section *d = &derived.list.v[i];
+
+		for (size_t j = 0; j < d->kargs.n; j++)
+			kargs_add(&wanted, d->kargs.v[j].text, NULL);
+		if (!first && d->kargs.n) {
+			first = d->section;
+			at = profile_section(p, first)->at;
+		}
+		if (m->parses_kargs)
+			judge_passage(d, profile_section(p, d->section)->at, diags);
+	}
+	derived_free(&derived);
+	if (first && kargs_check(&wanted, &err) < 0)
+		diag_error(diags, at, first, "%s", err.text);
 	diags->code = NULL;
-	warn_of_seals(&m->seals, at->at, key, diags);
+	if (first)
+		warn_of_seals(&m->seals, at, first, diags);
 }
 
 bool check_text(const struct root *root, const char *text, struct diags *ret)
@@ -378,7 +396,8 @@ static int check_tree(struct check *c, const struct run *run)
 	const struct root *root = c->profiles;
 	const struct machine *m = c->machine;
 	const char *chosen = run->match.chosen ? run->match.chosen->name : "";
-	const struct machine any = {.root = root};
+	/* Profiles of another machine's may have another loader; those of an image have its own. */
+	const struct machine any = {.root = root, .parses_kargs = !m->node && m->parses_kargs};
 	struct profile_files found = {0};
 	struct diags ties = {0};
 	struct err err = {0};
@@ -469,6 +488,7 @@ static int check_files(struct invocation *inv)
 		complain("%s", err.text);
 		code = EXIT_INTERNAL;
 	}
+	m.parses_kargs = inv->root_path && grub_tree_parses_value(&inv->root);
 	if (cpus_count(&node.cpus) || node_functions(&node)->n) {
 		m.node = &node; /* otherwise the tree has profiles and no machine */
 		seals_find(&inv->root, &m.seals);
