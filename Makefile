@@ -497,7 +497,7 @@ install-railhead: $(BUILD)/railhead $(BUILD)/05_railhead
 	$(INSTALL) -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/systemd/system-generators \
 		units/railhead-generator
 	$(INSTALL) -d $(DESTDIR)$(UNITDIR)/sysinit.target.wants
-	ln -sf ../railhead-trial.timer ../railhead-trial-stop.service \
+	ln -sf ../railhead-trial-stop.service \
 		$(DESTDIR)$(UNITDIR)/sysinit.target.wants/
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UDEVRULESDIR) units/*.rules
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/system-preset units/*.preset

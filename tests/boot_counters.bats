@@ -60,7 +60,7 @@ held_back() { # WORD...
   [ ! -e "$env" ] || grub-editenv "$env" list | grep -qx railhead_try=-
   run -9 "$railhead" kargs --root "$root"
   [[ $output == *"counted: "*"transparent_hugepage=never"* ]]
-  for word in "$@" "The first boot that no other program counts tries them"; do
+  for word in "$@" "The first boot that no other program needs tries them"; do
     [[ $output == *"$word"* ]]
   done
   run -7 "$railhead" gate --root "$root"
@@ -254,6 +254,44 @@ pwrite64 railhead.env" ]
   env=$root/boot/efi/EFI/railhead/railhead.env
   held_back "LoaderBootCountPath: /l+2"
   rm "$vars"/*
+  tries_by_itself
+}
+
+@test "an offline update that waits for the next boot: no reboot, named; the boot after tries by itself" {
+  ln -s /var/lib/system-update "$root/system-update" # its file system may not be mounted yet
+  held_back "an offline update" "/system-update" "remove the link"
+  rm "$root/system-update"
+  mkdir -p "$root/etc" "$root/var/lib/dnf"
+  ln -s ../var/lib/dnf "$root/etc/system-update"
+  next_boot
+  held_back "an offline update" "/etc/system-update"
+  rm "$root/etc/system-update"
+  tries_by_itself
+}
+
+@test "a relabel by SELinux that waits for the next boot: the same, where SELinux is on" {
+  mkdir -p "$root/sys/fs/selinux" "$root/etc/selinux"
+  touch "$root/.autorelabel"
+  held_back "labels the files again for SELinux" "/.autorelabel"
+  rm "$root/.autorelabel"
+  next_boot
+  cmdline autorelabel=1
+  held_back "for SELinux" "autorelabel=1"
+  next_boot
+  cmdline autorelabel
+  held_back "for SELinux"
+  # where it is off, selinux-autorelabel-mark.service leaves the file there for ever
+  touch "$root/.autorelabel"
+  printf '# config\nSELINUX=disabled\n' >"$root/etc/selinux/config"
+  tries_by_itself
+}
+
+@test "without SELinux, and with autorelabel=0, nothing holds the reboot back" {
+  touch "$root/.autorelabel"
+  boot_unit 8
+  rm -r "$root/.autorelabel" "$env"
+  mkdir -p "$root/sys/fs/selinux"
+  cmdline autorelabel=0
   tries_by_itself
 }
 

@@ -118,11 +118,12 @@ static const struct fault_row rows[] = {
 	  "lack them.",
 	  "Write the boot loader's menu again (grub-mkconfig, grubby)."),
 	F(BOOT_COUNTED, "RH-BOOT-COUNTED", RETRY, WAIT, "railhead kargs",
-	  "An update of the operating system is not confirmed yet, or a boot loader counts this "
-	  "boot "
-	  "for another reason, so that a reboot by railhead could undo the update.",
-	  "Let the updater confirm this boot before anything reboots the node: railhead tries the "
-	  "kernel arguments in the first boot that nothing else counts."),
+	  "An update of the operating system is not confirmed yet, the next boot is to install one "
+	  "or to label files again, or a boot loader counts this boot, so that a reboot by "
+	  "railhead "
+	  "could undo or cut the work.",
+	  "Let the updater confirm this boot or do its work before anything else reboots the node: "
+	  "railhead tries the kernel arguments in the first boot that nothing else needs."),
 	F(BOOT_LOOP, "RH-BOOT-LOOP", SITE, SETTING, "last -x reboot",
 	  "railhead has rebooted the node for kernel arguments again and again without a verdict, "
 	  "or cannot tell how often: it does not reboot again.",

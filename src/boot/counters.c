@@ -380,6 +380,55 @@ static void judge_rauc(const struct root *root, struct blocks *b, const char *cm
 		      conf.bootloader, conf.path);
 }
 
+/* --- work of the next boot ----------------------------------------------------------------- */
+
+/* The link may lead to a file system that is not mounted yet. */
+static bool is_there(const struct root *root, const char *path)
+{
+	cleanup_free char *link = NULL;
+
+	return read_link(root, &link, NULL, "%s", path) == 0 || root_exists(root, "%s", path);
+}
+
+/* With SELINUX=disabled the file lies there for ever (selinux-autorelabel-mark.service). */
+static bool selinux_is_on(const struct root *root)
+{
+	cleanup_free char *config = NULL;
+	size_t len;
+
+	if (!root_exists(root, "sys/fs/selinux"))
+		return false;
+	return read_file(root, 65536, &config, &len, NULL, "etc/selinux/config") < 0 ||
+	       (strncmp(config, "SELINUX=disabled", strlen("SELINUX=disabled")) != 0 &&
+		!strstr(config, "\nSELINUX=disabled"));
+}
+
+static bool line_relabels(const char *cmdline)
+{
+	cleanup_free char *value = kargs_value(cmdline, "autorelabel");
+
+	return value && (!*value || streq(value, "1"));
+}
+
+static void judge_work(const struct root *root, const char *cmdline, struct counters *ret)
+{
+	static const char *const links[] = {"/system-update", "/etc/system-update"};
+
+	for (size_t i = 0; i < array_len(links); i++)
+		if (is_there(root, links[i]))
+			armed(ret,
+			      "the next boot installs an offline update (%s): let it, or remove "
+			      "the "
+			      "link if no update is due",
+			      links[i]);
+	if (!selinux_is_on(root))
+		return;
+	if (is_there(root, "/.autorelabel"))
+		armed(ret, "the next boot labels the files again for SELinux (/.autorelabel)");
+	else if (line_relabels(cmdline))
+		armed(ret, "the command line has files labelled again for SELinux (autorelabel=1)");
+}
+
 /* --- all -----------------------------------------------------------------------------------------
  */
 
@@ -396,6 +445,7 @@ void counters_judge(const struct root *root, struct blocks *b, const char *cmdli
 		judge_others(&b->list.v[i], &v, ret);
 	}
 	judge_assessment(root, ret);
+	judge_work(root, cmdline, ret);
 	judge_rauc(root, b, cmdline, ret);
 	/* A block is written only if a reboot follows. */
 	if (ret->armed)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Boot counters of other programs. An updater arms a counter for a new system, the boot loader
+ * Boots that belong to other programs: by a counter, or because they have work for the next boot.
+ * An updater arms a counter for a new system, the boot loader
  * counts each boot, and the updater disarms the counter once the new system has proven itself. A
  * reboot by railhead in between uses up an attempt, and may boot the system from before the update.
  * Sources:
@@ -16,6 +17,11 @@
  *    the second boot goes back. Mender has two blocks of its own.
  *  - Ubuntu Core: snapd's grub.cfg, kernel_status.
  *  - systemd's Automatic Boot Assessment: LoaderBootCountPath, which stays for the whole boot.
+ *  - systemd.offline-updates(7): while /system-update or /etc/system-update exists, the next boot
+ *    goes to system-update.target, which has no gate; a reboot cuts the update.
+ *  - selinux-autorelabel-generator: the same for selinux-autorelabel.target, where SELinux is on
+ * and
+ *    /.autorelabel exists or the line has autorelabel=1.
  *
  * railhead understands RAUC's counters in GRUB's environment. It gives this boot's attempt back,
  * because the boot that a trial needs must come to the same slot. Each trial thus gives an update
@@ -29,8 +35,8 @@
 
 struct counters {
 	/*
-	 * Which counter is armed, where and in which state: a main clause without full stop; or
-	 * NULL.
+	 * Which counter is armed, where and in which state, or which work waits for the next boot:
+	 * a main clause without full stop; or NULL.
 	 */
 	char *armed;
 	/*

@@ -507,7 +507,7 @@ static void decide_counted(const struct trial_facts *f, struct trial *t, const c
 {
 	decide(t, KARGS_COUNTED,
 	       "kernel arguments differ (%s), and railhead does not reboot for them now: %s. The "
-	       "first boot that no other program counts tries them",
+	       "first boot that no other program needs tries them",
 	       diff, f->other_counter);
 }
 

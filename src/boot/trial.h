@@ -15,7 +15,7 @@
  *    that earns one more trial, and then the same number of boots counts again. A trial that ended
  *    for another reason than the args is tried again, ENV_GIVEN_MAX times (boot/ends.h); with the
  *    deaths this limits the reboots,
- *  - no other program counts this boot (boot/counters.h),
+ *  - no other program counts this boot or needs the next one (boot/counters.h),
  *  - railhead has made fewer than REBOOTS_MAX reboots since the last settled verdict. The facts for
  *    the rest of this list are in railhead.env, which may be lost; this count is kept elsewhere
  *    (boot/witness.h),
@@ -50,7 +50,7 @@ enum kargs_decision {
 	KARGS_CONFLICT,		/* other args, or GRUB's parser, would keep them out of force */
 	KARGS_NO_LOADER,	/* nothing here can bring args to the next boot */
 	KARGS_DAMAGED,		/* railhead.env is malformed, and args can't come by a trial */
-	KARGS_COUNTED,		/* a reboot would use up another program's attempt */
+	KARGS_COUNTED,		/* another program needs this boot or the next one */
 	KARGS_HELD,		/* the budget of railhead's reboots is spent */
 };
 
@@ -80,7 +80,7 @@ struct trial_facts {
 	bool loader_parses;	    /* bootpart: parses_value */
 	const char *no_trial_why;   /* bootpart: why a trial can't be disarmed there; or NULL */
 	const char *held;	    /* why railhead may not reboot (witness.h); or NULL */
-	const char *other_counter;  /* another program's armed boot counter (counters.h); or NULL */
+	const char *other_counter;  /* why other programs need the boot (counters.h); or NULL */
 	const char *boot_id;
 	const char *kernel;
 	bool retry; /* apply --retry: rejected or not arrived args are tried once more */
