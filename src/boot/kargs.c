@@ -74,6 +74,11 @@ void kargs_split(struct kargs *l, const char *line, const char *origin)
 	split(l, line, origin, false);
 }
 
+void kargs_split_all(struct kargs *l, const char *line)
+{
+	split(l, line, NULL, true);
+}
+
 void kargs_free(struct kargs *l)
 {
 	for (size_t i = 0; i < l->n; i++) {

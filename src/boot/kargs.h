@@ -38,6 +38,8 @@ struct kargs {
 void kargs_add(struct kargs *l, const char *text, const char *origin);
 /* Splits a command line into tokens and appends each; stops at a lone "--". */
 void kargs_split(struct kargs *l, const char *line, const char *origin);
+/* The same with "--" and the words behind it. */
+void kargs_split_all(struct kargs *l, const char *line);
 void kargs_free(struct kargs *l);
 #define cleanup_kargs __attribute__((__cleanup__(kargs_free)))
 

@@ -10,41 +10,51 @@
 #include "sys/read.h"
 
 /* If one of these keys is repeated, the last occurrence counts. */
-static const char *const keys[] = {"systemd.unit", "rd.systemd.unit", "init"};
-
-static bool is_of_keys(const char *word)
+static bool is_overruled(const struct kargs *words, size_t i)
 {
-	for (size_t i = 0; i < array_len(keys); i++)
-		if (karg_same_key(word, keys[i]))
+	static const char *const keys[] = {"systemd.unit", "rd.systemd.unit", "init", "railhead"};
+	const char *word = words->v[i].text;
+
+	for (size_t k = 0; k < array_len(keys); k++)
+		for (size_t j = i + 1; karg_same_key(word, keys[k]) && j < words->n; j++)
+			if (karg_same_key(words->v[j].text, keys[k]))
+				return true;
+	return false;
+}
+
+static bool is_off(const char *word)
+{
+	static const char *const words[] = {"railhead=off", "railhead=0", "railhead=no",
+					    "railhead=false"};
+
+	for (size_t i = 0; i < array_len(words); i++)
+		if (karg_equal(word, words[i]))
 			return true;
 	return false;
 }
 
-static char *mode_of_keys(const char *cmdline)
-{
-	for (size_t i = 0; i < array_len(keys); i++) {
-		cleanup_free char *value = kargs_value(cmdline, keys[i]);
-		cleanup_free char *word = value ? xasprintf("%s=%s", keys[i], value) : NULL;
-		const char *mode = word ? arg_boot_mode(word) : NULL;
-
-		if (mode)
-			return xasprintf("%s (%s)", mode, word);
-	}
-	return NULL;
-}
-
-static char *mode_of_cmdline(const char *cmdline)
+/* systemd reads the words behind "--" as well. */
+static enum boot_mode mode_of_cmdline(const char *cmdline, char **why)
 {
 	cleanup_kargs struct kargs words = {0};
+	enum boot_mode mode = BOOT_NORMAL;
 
-	kargs_split(&words, cmdline, NULL);
-	for (size_t i = 0; i < words.n; i++) {
-		const char *word = words.v[i].text, *mode = arg_boot_mode(word);
+	kargs_split_all(&words, cmdline);
+	for (size_t i = 0; i < words.n && mode != BOOT_OFF; i++) {
+		const char *word = words.v[i].text, *special = arg_boot_mode(word);
 
-		if (mode && !is_of_keys(word))
-			return xasprintf("%s (%s)", mode, word);
+		if (is_overruled(&words, i))
+			continue;
+		if (is_off(word)) {
+			mode = BOOT_OFF;
+			free(*why);
+			*why = xstrdup("railhead=off on the kernel command line");
+		} else if (special && mode == BOOT_NORMAL) {
+			mode = BOOT_SPECIAL;
+			*why = xasprintf("%s (%s)", special, word);
+		}
 	}
-	return mode_of_keys(cmdline);
+	return mode;
 }
 
 /* Reads the environment of init, one NUL-terminated string after another. */
@@ -79,34 +89,16 @@ bool boot_is_of_machine(const struct root *root)
 	return !other;
 }
 
-static bool switched_off(const char *cmdline)
-{
-	static const char *const words[] = {"off", "0", "no", "false"};
-	cleanup_free char *v = kargs_value(cmdline, "railhead");
-
-	for (size_t i = 0; v && i < array_len(words); i++)
-		if (streq(v, words[i]))
-			return true;
-	return false;
-}
-
 enum boot_mode boot_mode(const struct root *root, const char *cmdline, char **why)
 {
-	cleanup_free char *special = NULL;
+	cleanup_free char *text = NULL;
+	enum boot_mode mode = mode_of_cmdline(cmdline, &text);
 
+	if (mode == BOOT_NORMAL && root->live)
+		text = mode_of_machine(root);
+	if (mode == BOOT_NORMAL && text)
+		mode = BOOT_SPECIAL;
 	if (why)
-		*why = NULL;
-	if (switched_off(cmdline)) {
-		if (why)
-			*why = xstrdup("railhead=off on the kernel command line");
-		return BOOT_OFF;
-	}
-	special = mode_of_cmdline(cmdline);
-	if (!special && root->live)
-		special = mode_of_machine(root);
-	if (!special)
-		return BOOT_NORMAL;
-	if (why)
-		*why = take_ptr(special);
-	return BOOT_SPECIAL;
+		*why = take_ptr(text);
+	return mode;
 }

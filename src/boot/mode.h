@@ -12,7 +12,7 @@
 
 enum boot_mode {
 	BOOT_NORMAL,
-	BOOT_OFF,     /* railhead=off (or railhead=0, railhead=no) */
+	BOOT_OFF,     /* railhead=off, 0, no or false */
 	BOOT_SPECIAL, /* see *why */
 };
 
