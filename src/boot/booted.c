@@ -6,26 +6,20 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "sys/read.h"
+#include "sys/machine.h"
 
 #define VENDOR "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"
 
-enum {
-	VARIABLE_MAX = 4096,
-	ATTRIBUTES = 4, /* efivarfs puts them before the value */
-};
-
 char *loader_variable(const struct root *root, const char *name)
 {
-	cleanup_free char *path = xasprintf("sys/firmware/efi/efivars/%s-" VENDOR, name);
-	cleanup_free char *raw = NULL;
+	cleanup_free char *variable = xasprintf("%s-" VENDOR, name), *raw = NULL;
 	struct str text = {0};
 	size_t len = 0;
 
-	if (read_file(root, VARIABLE_MAX, &raw, &len, NULL, path) < 0)
+	if (machine_efi_read(root, variable, &raw, &len, NULL) < 0)
 		return NULL;
 	/* UTF-16, little endian, with or without a final NUL */
-	for (size_t i = ATTRIBUTES; i + 1 < len && (raw[i] || raw[i + 1]); i += 2) {
+	for (size_t i = 0; i + 1 < len && (raw[i] || raw[i + 1]); i += 2) {
 		char c = !raw[i + 1] && raw[i] >= ' ' && raw[i] <= '~' ? raw[i] : '?';
 
 		str_addn(&text, &c, 1);

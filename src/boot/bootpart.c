@@ -67,13 +67,13 @@ static int take_directory(const struct root *root, struct place *p, const char *
 	b->device = p->device ? xstrdup(p->device) : NULL;
 	b->fstype = p->fstype ? xstrdup(p->fstype) : NULL;
 	b->found = xstrdup(p->found);
-	if (root->live && !grub_reads(p->fstype)) {
+	if (machine_boots_from(root) && !grub_reads(p->fstype)) {
 		b->entry_lacks_kargs = false;
 		no_loader(b, "%s is on %s, which GRUB does not read or which does not last",
 			  p->found, p->fstype ? p->fstype : "an unknown file system");
 		return 0;
 	}
-	b->no_trial_why = root->live ? place_no_trial_why(root, p) : NULL;
+	b->no_trial_why = machine_boots_from(root) ? place_no_trial_why(root, p) : NULL;
 	if (write && b->loader == LOADER_GRUB) {
 		r = place_make_writable(root, p, &b->remounted, err);
 		if (r < 0)
@@ -147,7 +147,7 @@ static int place_esp(const struct root *root, const struct fstab *t, dev_t disk_
 			return r;
 		place_free(p);
 	}
-	if (!root->live)
+	if (!machine_boots_from(root))
 		return place_open(root, t, at[0], write, p, err);
 	r = esp_find(root, disk_of, &device, err);
 	if (r < 0)
@@ -254,9 +254,9 @@ static int open_efi(const struct root *root, const struct fstab *t, bool write, 
 	if (r < 0)
 		return err_set(err, r, "%s", why.text);
 	place_name(root, &esp);
-	if (root->live && esp.device && !libblkid_get(err))
+	if (machine_boots_from(root) && esp.device && !libblkid_get(err))
 		return -ELIBACC;
-	uuid = root->live && esp.device ? place_probe(esp.device, "UUID") : NULL;
+	uuid = machine_boots_from(root) && esp.device ? place_probe(esp.device, "UUID") : NULL;
 	grub_config_read_esp(esp.fd, esp_name(&esp), &config);
 	/* an EFI system partition at /boot has been read as /boot */
 	if (!esp.mounted || !streq(esp.at, "/boot"))
@@ -350,7 +350,7 @@ int bootpart_open(const struct root *root, bool write, struct bootpart *ret, str
 
 	if (r == 0)
 		read_raucs_block(root, &t, &b.blocks);
-	if (r == 0 && !root->live && !write && !root_exists(root, "boot"))
+	if (r == 0 && !machine_boots_from(root) && !write && !root_exists(root, "boot"))
 		no_loader(&b, "this tree has no /boot, as captured machines have none: what its "
 			      "boot loader would pass is not known here");
 	else if (r == 0 && root_exists(root, "sys/firmware/efi"))

@@ -12,8 +12,9 @@
  *
  * An unmounted file system is mounted detached (machine_mount_fd), read-only, or read-write if
  * `write` is set. A file system that is mounted read-only is made writable, and bootpart_close()
- * makes it read-only again. Only one bootpart may be open at a time. Below a root that is not live
- * nothing is mounted: the files are looked up at their usual paths.
+ * makes it read-only again. Only one bootpart may be open at a time. Below a root from
+ * which this machine does not boot (machine_boots_from()) nothing is mounted: the files are looked
+ * up at their usual paths.
  */
 #pragma once
 
@@ -31,7 +32,7 @@ enum loader {
 struct bootpart {
 	int dirfd;    /* the env file's directory; -1: it does not exist yet (env_read: -ENOENT) */
 	char *path;   /* of the env file below the root ("/boot/grub/railhead.env") */
-	char *device; /* "/dev/vda2", or NULL below a root that is not live */
+	char *device; /* "/dev/vda2", or NULL below such a root */
 	char *fstype; /* "ext4", or NULL */
 	char *found;  /* where it was found: "fstab: LABEL=boot on /boot", "ESP of the root disk" */
 	bool efi;

@@ -9,6 +9,7 @@
 #include "boot/booted.h"
 #include "boot/env_grub.h"
 #include "boot/kargs.h"
+#include "sys/machine.h"
 #include "sys/read.h"
 
 #define EFI_GLOBAL "8be4df61-93ca-11d2-aa0d-00e098032b8c"
@@ -281,14 +282,12 @@ static void judge_slots(struct block *b, const struct vars *v, const char *cmdli
 /* 0: absent or not a number. *ret is the first of a list. */
 static bool efi_number(const struct root *root, const char *name, unsigned int *ret)
 {
-	cleanup_free char *path = xasprintf("sys/firmware/efi/efivars/%s-" EFI_GLOBAL, name);
-	cleanup_free char *raw = NULL;
+	cleanup_free char *variable = xasprintf("%s-" EFI_GLOBAL, name), *raw = NULL;
 	size_t len = 0;
 
-	/* efivarfs puts four bytes of attributes before the value */
-	if (read_file(root, 4096, &raw, &len, NULL, path) < 0 || len < 6)
+	if (machine_efi_read(root, variable, &raw, &len, NULL) < 0 || len < 2)
 		return false;
-	*ret = (unsigned char)raw[4] | (unsigned int)(unsigned char)raw[5] << 8;
+	*ret = (unsigned char)raw[0] | (unsigned int)(unsigned char)raw[1] << 8;
 	return true;
 }
 

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "base/words.h"
 #include "boot/kargs.h"
+#include "sys/machine.h"
 #include "sys/read.h"
 
 /* If one of these keys is repeated, the last occurrence counts. */
@@ -86,7 +87,7 @@ bool boot_is_of_machine(const struct root *root)
 {
 	cleanup_free char *other = root->live ? mode_of_machine(root) : NULL;
 
-	return !other;
+	return !other && (!root->live || machine_boots_from(root));
 }
 
 enum boot_mode boot_mode(const struct root *root, const char *cmdline, char **why)

@@ -23,5 +23,8 @@ enum boot_mode {
  * counts as a container. On a root that is not live only the command line counts.
  */
 enum boot_mode boot_mode(const struct root *root, const char *cmdline, char **why);
-/* Whether the root's files belong to the machine's boots: false in a crash kernel or container. */
+/*
+ * Whether the root's files belong to the machine's boots: false in a crash kernel, a container or a
+ * chroot.
+ */
 bool boot_is_of_machine(const struct root *root);

@@ -310,7 +310,7 @@ int place_open(const struct root *root, const struct fstab *t, const char *at, b
 {
 	struct libmnt_fs *fs = fstab_find(t, at);
 
-	if (root->live && fs && !place_is_mount_point(root, at))
+	if (machine_boots_from(root) && fs && !place_is_mount_point(root, at))
 		return mount_entry(root, t->mnt, fs, at, write, p, err);
 	if (fs)
 		p->found = xasprintf("/etc/fstab: %s on %s", t->mnt->mnt_fs_get_source(fs), at);
@@ -404,7 +404,7 @@ int place_make_writable(const struct root *root, const struct place *p, char **r
 
 	if (!read_only(p))
 		return 0;
-	if (!root->live || !p->mounted)
+	if (!machine_boots_from(root) || !p->mounted)
 		return err_set(err, -EROFS, "%s is read-only", p->found);
 	target = mount_point_of(root, p->at);
 	r = machine_remount(target, true, err);

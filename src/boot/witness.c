@@ -152,7 +152,7 @@ static int open_etc(const struct root *root, struct place *etc, char **ret_remou
 	if (r < 0)
 		return r;
 	place_name(root, etc);
-	if (root->live && etc->fstype && streq(etc->fstype, "tmpfs"))
+	if (machine_boots_from(root) && etc->fstype && streq(etc->fstype, "tmpfs"))
 		return err_set(err, -EOPNOTSUPP, "/etc is on a tmpfs, which does not last");
 	return place_make_writable(root, etc, ret_remounted, err);
 }

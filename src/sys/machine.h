@@ -48,6 +48,15 @@ int machine_remove_node(const struct root *root, const char *path, struct err *e
 /* --- machine_boot.c: the boot partition ------------------------------------------------- */
 
 /*
+ * Whether this machine boots from the tree below root: it is the root of PID 1, which is the
+ * machine's own, or railhead runs in the initramfs with the real root as "/". False below another
+ * root, in a chroot that makes an image or a package, and in a container, where the disks, the
+ * mounts and the firmware that can be seen are the host's. True if this can't be looked at for lack
+ * of a privilege.
+ */
+bool machine_boots_from(const struct root *root);
+
+/*
  * Replaces len bytes at offset of an existing file without moving the file on disk: pwrite, fsync,
  * then a second read, which must give the same bytes. GRUB replays no journal, so a renamed file
  * would become visible late or never. dirfd: the directory.
@@ -89,7 +98,7 @@ int machine_remount(const char *target, bool read_write, struct err *err);
 /*
  * Uses efivarfs, which stores four bytes of attributes before the value. name: "Name-GUID". Below a
  * root that is not live, the variable is a plain file of the tree. -ENOENT: no such variable, no
- * EFI, or efivarfs is not mounted.
+ * EFI, efivarfs is not mounted, or the firmware does not boot this root.
  *
  * read: at most 1024 bytes (-EFBIG), followed by a NUL; caller frees. write: the value survives
  * power cuts; an equal value is not written, because the firmware's flash wears out. remove:

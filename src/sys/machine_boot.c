@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -90,21 +91,30 @@ int machine_overwrite(int dirfd, const char *name, off_t offset, const void *dat
 	return 0;
 }
 
-/*
- * Whether this machine boots from the tree below root. False in a chroot that makes an image or a
- * package. In the initramfs (a tmpfs or ramfs), railhead runs with the real root as "/".
- */
-static bool boots_from(const struct root *root)
-{
-	struct stat own, its;
-	struct statfs fs;
+/* PROC_PID_INIT_INO of include/linux/proc_ns.h: the PID namespace of the machine's own init. */
+static const ino_t FIRST_PID_NAMESPACE = 0xEFFFFFFC;
 
-	if (!root->live || stat("/", &own) < 0 || stat("/proc/1/root/", &its) < 0)
+/*
+ * In an initramfs the real root is not yet that of PID 1: dracut's has initrd-release, as systemd
+ * requires, and the script for initramfs-tools sets the variable.
+ */
+static bool in_initramfs(void)
+{
+	return access("/proc/1/root/etc/initrd-release", F_OK) == 0 || getenv("RAILHEAD_INITRAMFS");
+}
+
+bool machine_boots_from(const struct root *root)
+{
+	struct stat own, its, space;
+
+	if (!root->live || stat("/", &own) < 0)
 		return false;
-	if (own.st_dev == its.st_dev && own.st_ino == its.st_ino)
-		return true;
-	return statfs("/proc/1/root/", &fs) == 0 &&
-	       (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+	/* Only an unprivileged caller may not look, and he changes nothing. */
+	if (stat("/proc/1/root/", &its) < 0 || stat("/proc/1/ns/pid", &space) < 0)
+		return errno == EACCES || errno == EPERM;
+	if (space.st_ino != FIRST_PID_NAMESPACE)
+		return false;
+	return (own.st_dev == its.st_dev && own.st_ino == its.st_ino) || in_initramfs();
 }
 
 /* From linux/ext4.h, which is newer than the ioctl (Linux 5.14). */
@@ -132,7 +142,7 @@ static int checkpoint(int fd)
 
 static int write_back(const struct root *root, int fd)
 {
-	int r = boots_from(root) ? checkpoint(fd) : 0;
+	int r = machine_boots_from(root) ? checkpoint(fd) : 0;
 
 	if (r != 0)
 		return r < 0 ? r : 0;

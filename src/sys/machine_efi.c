@@ -29,19 +29,29 @@ enum {
 	VALUE_MAX = 1024,
 };
 
-/* sysfs has the empty directory even if efivarfs is not mounted. */
+/*
+ * sysfs has the empty directory even if efivarfs is not mounted. The firmware's variables are never
+ * those of a chroot or of a tree into which /sys is mounted.
+ */
 static int open_variables(const struct root *root, struct err *err)
 {
 	cleanup_close int dir = root_open_path(root, DIR_OF_VARIABLES, O_RDONLY | O_DIRECTORY);
 	struct statfs fs;
+	bool firmware;
 
 	if (dir == -ENOENT)
 		return err_set(err, -ENOENT, "this machine has no EFI variables");
 	if (dir < 0)
 		return err_errno(err, dir, "/" DIR_OF_VARIABLES);
-	if (root->live &&
-	    (fstatfs(dir, &fs) < 0 || ((unsigned long)fs.f_type & 0xffffffff) != EFIVARFS_MAGIC))
+	if (fstatfs(dir, &fs) < 0)
+		return err_errno(err, -errno, "/" DIR_OF_VARIABLES);
+	firmware = ((unsigned long)fs.f_type & 0xffffffff) == EFIVARFS_MAGIC;
+	if (root->live && !firmware)
 		return err_set(err, -ENOENT, "/" DIR_OF_VARIABLES ": efivarfs is not mounted");
+	if (firmware && !machine_boots_from(root))
+		return err_set(err, -ENOENT,
+			       "/" DIR_OF_VARIABLES ": the firmware's, which does not boot this "
+			       "tree");
 	return take_fd(dir);
 }
 
@@ -49,8 +59,9 @@ int machine_efi_read(const struct root *root, const char *name, char **ret, size
 		     struct err *err)
 {
 	cleanup_free char *path = xasprintf(DIR_OF_VARIABLES "/%s", name), *raw = NULL;
+	cleanup_close int dir = open_variables(root, err);
 	size_t len = 0;
-	int r = read_file(root, ATTRIBUTES_LEN + VALUE_MAX, &raw, &len, err, path);
+	int r = dir < 0 ? dir : read_file(root, ATTRIBUTES_LEN + VALUE_MAX, &raw, &len, err, path);
 
 	if (r < 0)
 		return r;

@@ -243,6 +243,32 @@ def upgrade_keeps(vm):
     equal("environment file", vm.sh(f"sha256sum {ESP_ENV}"), before)
 
 
+# A chroot with another root on top of this one's files, as image builders have it.
+CHROOT = """set -e; mkdir -p /run/image && mount -t tmpfs image /run/image
+mkdir /run/image/upper /run/image/work /run/image/tree
+mount -t overlay image -o lowerdir=/,upperdir=/run/image/upper,workdir=/run/image/work /run/image/tree
+for dir in proc sys dev; do mount --rbind --make-rslave /$dir /run/image/tree/$dir; done
+mkdir -p /run/image/tree/boot/efi/EFI"""
+VARIABLES = "/sys/firmware/efi/efivars"
+REBOOTS = f"{VARIABLES}/RailheadReboots-9ed6c038-6883-4b4d-8f41-05088c4e7023"
+
+
+@case("efi2", "in the chroot of an image, railhead leaves the host's partition and firmware alone")
+def chroot_leaves_host(vm):
+    boot = "00000000-0000-4000-8000-000000000000"
+    vm.sh(f"printf '\\007\\000\\000\\000reboots=2 boot={boot}\\n' >{REBOOTS}")
+    look = ("sha256sum /etc/railhead/* 2>/dev/null; find /boot/efi -type f -exec sha256sum {} + | sort;"
+            f" sha256sum {VARIABLES}/*; findmnt -rno TARGET,SOURCE,OPTIONS | grep -v /run/image")
+    before = vm.sh(look)
+    contains("variables", before, REBOOTS)
+    vm.sh(CHROOT)
+    for command in ("kargs --ended timer", "kargs --mend", "kargs --reset"):
+        vm.run(f"chroot /run/image/tree railhead {command}", 120)
+        equal(f"the host after {command}", vm.sh(look), before)
+    contains("files of the tree", vm.sh("find /run/image/upper -name railhead.env"), "/upper/boot/")
+    vm.sh(f"umount -R -l /run/image; chattr -i {REBOOTS}; rm {REBOOTS}")
+
+
 @case("lvm2", "the root is on LVM on both members of a RAID1")
 def really_lvm(vm):
     lines = vm.sh("lsblk -nsrpo TYPE,NAME $(findmnt -no SOURCE /)").splitlines()

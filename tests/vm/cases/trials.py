@@ -521,6 +521,125 @@ def left_alone_is_no_death(vm):
     is_converged(vm, WANTED + ["version=9"])
 
 
+# --- trials that do not come to the gate -----------------------------------------------
+
+# As systemd.offline-updates(7) has it, at work until it is told to go on.
+UPDATE = """cat >/etc/systemd/system/site-update.service <<'E'
+[Unit]
+DefaultDependencies=no
+Requires=sysinit.target
+After=sysinit.target system-update-pre.target
+Before=system-update.target shutdown.target
+Conflicts=shutdown.target
+[Service]
+Type=oneshot
+ExecStart=/bin/sh -c 'rm /system-update && echo begin >>/var/update.log; \
+ until [ -e /var/go-on ]; do sleep 0.1; done; echo end >>/var/update.log; systemctl --no-block reboot'
+E
+mkdir -p /etc/systemd/system/system-update.target.wants
+ln -sf ../site-update.service /etc/systemd/system/system-update.target.wants/
+rm -f /var/go-on /var/update.log
+ln -s /var/update /system-update"""
+
+
+def look_at_limit(vm):
+    """In a boot that has come as far as the timer of a trial would start."""
+    eventually(vm, "systemctl -q is-active sysinit.target")
+    vm.seen.update(line=vm.read("/proc/cmdline"), timer=is_active(vm, "railhead-trial.timer"),
+                   jobs=vm.sh("systemctl list-jobs --no-legend"))
+
+
+def has_no_limit(vm):
+    contains("command line", vm.seen["line"], "railhead.trial=")
+    expect(not vm.seen["timer"], "the trial's timer runs")
+    expect("railhead-trial.timer" not in vm.seen["jobs"], f"it is to start: {vm.seen['jobs']}")
+
+
+def update(vm, resets):
+    """Reboots into the update, lets it end, and goes on to the verdict."""
+    before, console = vm.resets, vm.console_size()
+    vm.send(REBOOT)
+    vm.wait_for_shell(resets=1)
+    eventually(vm, "grep -q begin /var/update.log")
+    look_at_limit(vm)
+    vm.seen["in_update"] = vm.sh(f"cat {ENV}")
+    vm.sh("touch /var/go-on")
+    vm.wait_for_shell(resets=resets - 1)
+    vm.wait_until_booted()
+    look(vm, vm.resets - before, console)
+    equal("the update's log", vm.read("/var/update.log").split(), ["begin", "end"])
+
+
+@state("offline update", guest=OTHERS, after=FIRST_BOOTS)
+def offline_update(vm):
+    arm(vm, WANTED + ["version=10"])
+    vm.sh(UPDATE)
+    contains("railhead kargs", exits(vm, "railhead kargs", 9), "offline update (/system-update)")
+    update(vm, 3)
+
+
+@case("offline update", "an offline update that begins in a trial has no time limit, and is no death")
+def update_is_no_death(vm):
+    has_no_limit(vm)
+    equal("trials", len(trials(vm)), 2)
+    equal("how they ended", ends_kept(vm), "s")
+    is_converged(vm, WANTED + ["version=10"])
+
+
+@state("update first", guest=OTHERS)
+def update_first(vm):
+    want(vm, WANTED + ["version=11"])
+    vm.sh(UPDATE)
+    update(vm, 3)
+
+
+@case("update first", "the initramfs arms no trial before an offline update, and arms it after")
+def update_comes_first(vm):
+    expect("railhead.trial=" not in vm.seen["line"], f"the update was a trial: {vm.seen['line']}")
+    contains("railhead.env in the update", vm.seen["in_update"], "\nrailhead_try=-\n")
+    equal("trials", len(trials(vm)), 1)
+    is_converged(vm, WANTED + ["version=11"])
+
+
+@state("masked gate", guest=OTHERS, after=FIRST_BOOTS)
+def masked_gate(vm):
+    vm.sh("systemctl mask railhead-gate.service")
+    arm(vm, WANTED + ["version=12"])
+    vm.send(REBOOT)
+    vm.wait_for_shell(resets=1)
+    vm.run("systemctl is-system-running --wait", 600)
+    look_at_limit(vm)
+    vm.sh("systemctl unmask railhead-gate.service")
+    power_cycle(vm, 2, command=ORDERLY_REBOOT)
+
+
+@case("masked gate", "where the gate is masked a trial has no time limit, and is kept when it is back")
+def masked_gate_has_no_limit(vm):
+    has_no_limit(vm)
+    is_converged(vm, WANTED + ["version=12"])
+
+
+@state("rescue word", guest=OTHERS, after=FIRST_BOOTS)
+def rescue_word(vm):
+    arm(vm, WANTED + ["version=13"])
+    vm.sh(f"sed -i 's/$railhead_kargs/& s/' {MENU}")
+    settle(vm)
+    vm.send(REBOOT)
+    vm.wait_for_shell(resets=1)
+    eventually(vm, "systemctl -q is-active rescue.target")
+    look_at_limit(vm)
+    vm.sh(f"sed -i 's/$railhead_kargs s/$railhead_kargs/' {MENU}")
+    settle(vm)
+    power_cycle(vm, 2)
+
+
+@case("rescue word", "`s` added to the entry of a trial: no time limit, and the trial is made after it")
+def rescue_word_has_no_limit(vm):
+    has_no_limit(vm)
+    equal("how they ended", ends_kept(vm), "a")
+    is_converged(vm, WANTED + ["version=13"])
+
+
 # --- args that never arrive ------------------------------------------------------------
 
 def settle(vm):
