@@ -326,7 +326,7 @@ $(BUILD)/test/grub_reader: $(call obj,test,$(GRUB_READER_SRC)) $(BUILD)/test/lib
 
 # All histories of a trial: railhead's own objects, on a disk in memory.
 HISTORIES_DOORS := root_open_at fstat pwrite pread fsync read_fd read_attr machine_create_durable bootpart_open \
-	bootpart_close boot_id_read counters_judge state_keep state_kept state_boot_id state_write root_exists \
+	bootpart_close boot_id_read counters_why_held seal_why_refused state_keep state_kept state_boot_id state_write root_exists \
 	read_file machine_write_file machine_remove_file machine_efi_read machine_efi_write machine_efi_remove \
 	place_open place_name place_make_writable site_load pstore_has_panic
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# check warns of volumes whose TPM policy the profile's kernel arguments break. Headers of
-# devices are for the unit tests; here it is a tree, by its /etc/crypttab.
+# Disks whose key is sealed to PCRs that kernel arguments change: no trial of arguments is armed, and
+# check says so. Headers of devices are for the unit tests; here it is a tree, by its /etc/crypttab.
 
 bats_require_minimum_version 1.5.0
 load lib/fakenode
@@ -9,67 +9,153 @@ load lib/fakenode
 setup() {
   root=$BATS_TEST_TMPDIR/root
   fake_node "$root"
-  put "$root/etc/crypttab" "luks-root UUID=1 none tpm2-device=auto,tpm2-pcrs=7+8+9,x-initrd.attach"
+  mkdir -p "$root/boot/grub"
+  sed -e '/-x .usr.sbin.railhead/d' "$BATS_TEST_DIRNAME/../build/05_railhead" | sh >"$root/boot/grub/grub.cfg"
+  # shellcheck disable=SC2016 # GRUB's variable
+  echo 'linux /vmlinuz root=/dev/vda2 ro $railhead_kargs' >>"$root/boot/grub/grub.cfg"
+  table=$root/etc/crypttab
+  sealed 7+8+9
   p=$BATS_TEST_TMPDIR/a.yaml
-  put "$p" "$(printf '%s\n' 'schema: 1' 'name: a' 'match: {dmi: {sys_vendor: x}}' 'kernel_args: {set: [quiet]}')"
+  put "$p" "$(printf '%s\n' 'schema: 1' 'name: a' 'match: {dmi: {sys_vendor: Supermicro}}' 'kernel_args: {set: [quiet]}')"
 }
 
-@test "check --root: a volume sealed to the command line is a warning with its place, exit 0" {
+sealed() { # PCRS
+  put "$table" "luks-root UUID=1 none tpm2-device=auto,tpm2-pcrs=$1,x-initrd.attach"
+}
+
+# --- at boot ------------------------------------------------------------------------------------
+
+initrd() { # EXIT
+  RAILHEAD_INITRAMFS=1 run "-$1" "$railhead" apply --root "$root" --stage initrd
+}
+
+unarmed() {
+  ! grub-editenv "$root/boot/grub/railhead.env" list 2>/dev/null | grep '^railhead_try=[ab]$'
+}
+
+@test "a sealed disk: no trial, no reboot, by name with the remedy, until the key is bound to other PCRs" {
+  profile "$root" a <"$p"
+  initrd 9
+  [[ $output != *rebooting* ]]
+  unarmed
+  run -9 "$railhead" kargs --root "$root"
+  [[ $output == *"sealed: kernel arguments differ (+quiet), and railhead does not reboot for them: luks-root "* ]]
+  [[ $output == *"the present value of PCR 8, PCR 9,"*"bind the key to PCR 7 (systemd-cryptenroll "* ]]
+  run -5 "$railhead" plan --root "$root"
+  [[ $output == *"luks-root"*"PCR 8, PCR 9"* ]]
+  run -7 "$railhead" gate --root "$root"
+  run -7 "$railhead" status --root "$root"
+  [[ $output == *luks-root* ]]
+  jq -e '[.faults[].code] | index("RH-BOOT-SEALED")' "$root/run/railhead/status.json"
+  # neither by hand, nor by force
+  run -9 "$railhead" apply --root "$root"
+  unarmed
+  run -9 "$railhead" apply --retry --root "$root"
+  unarmed
+  put "$root/proc/sys/kernel/random/boot_id" 22222222-2222-3333-4444-555555555555
+  sealed 7
+  initrd 8
+  grub-editenv "$root/boot/grub/railhead.env" list | grep '^railhead_try=[ab]$'
+}
+
+@test "sealed after the trial was armed, and before the reboot: the trial is withdrawn" {
+  profile "$root" a <"$p"
+  rm "$table"
+  run -8 "$railhead" apply --root "$root"
+  sealed 8
+  initrd 9
+  run -7 "$railhead" gate --root "$root"
+  unarmed
+}
+
+@test "a sealed disk whose node has the arguments: the next boot's line is not touched, the node is fine" {
+  local files
+  profile "$root" a <"$p"
+  put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro quiet"
+  files=$(find "$root/boot" -type f -exec sha256sum {} +)
+  initrd 0
+  run -0 "$railhead" apply --root "$root"
+  [ "$files" = "$(find "$root/boot" -type f -exec sha256sum {} +)" ]
+  run -0 "$railhead" kargs --root "$root"
+  [[ $output == *"all kernel arguments are in force; they do not come from railhead (luks-root "* ]]
   run -0 "$railhead" check --root "$root" "$p"
-  [[ ${lines[0]} == "$p:4:14: warning: kernel_args: luks-root: its key is sealed by the TPM to PCR 8, 9, "* ]]
-  [[ ${lines[0]} == *"asks for its passphrase at the next boot"*"a trial that waits there is rebooted"* ]]
-  [[ ${lines[0]} == *"systemd-cryptenroll "*"--tpm2-pcrs=7 "* ]]
-  [[ ${lines[1]} == "$p: ok, "* ]]
-  [ ${#lines[@]} = 2 ]
+  # with another key railhead takes them over
+  sealed 7
+  initrd 0
+  grub-editenv "$root/boot/grub/railhead.env" list | grep -q '^railhead_[ab]=quiet'
 }
 
-@test "check --root --json: the same, as a diagnostic of severity warning" {
-  run -0 --separate-stderr "$railhead" check --json --root "$root" "$p"
-  [ "$(jq -r '.files[0] | .ok, (.diagnostics | length), .diagnostics[0].severity, .diagnostics[0].key' <<<"$output" | xargs)" = "true 1 warning kernel_args" ]
+@test "sealed after a trial of other arguments was armed: it is withdrawn, the line is not touched" {
+  local env=$root/boot/grub/railhead.env
+  profile "$root" a <"$p"
+  rm "$table"
+  run -8 "$railhead" apply --root "$root"
+  sealed 8
+  # a boot without GRUB, as by kexec
+  profile "$root" a < <(sed 's/quiet/nosmt/' "$p")
+  rm -r "$root/run/railhead"
+  put "$root/proc/sys/kernel/random/boot_id" 22222222-2222-3333-4444-555555555555
+  put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro nosmt"
+  initrd 0
+  unarmed
+  run -0 "$railhead" apply --root "$root"
+  ! grub-editenv "$env" list | grep '^railhead_[ab]=nosmt' || false
+  run -0 "$railhead" kargs --root "$root"
+  [[ $output == *"they do not come from railhead (luks-root "* ]]
+}
+
+@test "a table that can't be read is taken for a sealed disk" {
+  profile "$root" a <"$p"
+  rm "$table"
+  head -c 3000000 /dev/zero >"$table"
+  initrd 9
+  [[ $output == *"/etc/crypttab can't be read (File too large)"* ]]
+  unarmed
+  rm "$table"
+  mkdir "$table"
+  initrd 9
+  rmdir "$table"
+  initrd 8
+}
+
+# --- check --------------------------------------------------------------------------------------
+
+@test "check --root: a disk that is sealed to the command line is an error with its place" {
+  run -3 "$railhead" check --root "$root" "$p"
+  [[ ${lines[0]} == "$p:4:14: kernel_args: luks-root (tpm2-pcrs= in /etc/crypttab): the TPM gives out its key only for the present value of PCR 8, PCR 9,"* ]]
+  [[ ${lines[0]} == *"systemd-cryptenroll "*"--tpm2-pcrs=7 "* ]]
+  [ ${#lines[@]} = 1 ]
+}
+
+@test "check --root --json: the same, as a diagnostic of severity error" {
+  run -3 --separate-stderr "$railhead" check --json --root "$root" "$p"
+  [ "$(jq -r '.files[0] | .ok, (.diagnostics | length), .diagnostics[0].severity, .diagnostics[0].code, .diagnostics[0].key' <<<"$output" | xargs)" = "false 1 error seal kernel_args" ]
 }
 
 @test "check --root: boot-time pages are kernel arguments too" {
   sed -i 's/^kernel_args.*/hugepages: [{size: 1G, per_node: 1}]/' "$p"
-  run -0 "$railhead" check --root "$root" "$p"
-  [[ ${lines[0]} == "$p:4:"*": warning: hugepages: luks-root: "* ]]
+  run -3 "$railhead" check --root "$root" "$p"
+  [[ ${lines[0]} == "$p:4:"*": hugepages: luks-root "* ]]
 }
 
-@test "check --root: PCRs that are not said give a softer sentence" {
-  put "$root/etc/crypttab" "luks-root UUID=1 none tpm2-device=auto,x-initrd.attach"
-  run -0 "$railhead" check --root "$root" "$p"
-  [[ ${lines[0]} == *"warning: kernel_args: luks-root: "*"to PCRs that railhead can't read"*"if the key is sealed to one of these"* ]]
-}
-
-@test "check: no warning without kernel arguments, without a machine, of other volumes and PCRs" {
-  no_warning() {
+@test "check: nothing without kernel arguments, without a machine, of other PCRs and keys" {
+  good() {
     run -0 "$railhead" check "$@"
-    [[ $output != *warning* ]]
+    [[ $output != *luks* ]]
   }
-  no_warning "$p"
-  sed 's/^kernel_args.*/sysctl: {vm.swappiness: 10}/' "$p" >"$BATS_TEST_TMPDIR/b.yaml"
-  sed -i 's/^name: a/name: b/' "$BATS_TEST_TMPDIR/b.yaml"
-  no_warning --root "$root" "$BATS_TEST_TMPDIR/b.yaml"
+  good "$p"
+  sed 's/^kernel_args.*/sysctl: {vm.swappiness: 10}/; s/^name: a/name: b/' "$p" >"$BATS_TEST_TMPDIR/b.yaml"
+  good --root "$root" "$BATS_TEST_TMPDIR/b.yaml"
   sed 's/^kernel_args.*/hugepages: [{size: 2M, per_node: 1, at: runtime}]/; s/^name: a/name: c/' "$p" >"$BATS_TEST_TMPDIR/c.yaml"
-  no_warning --root "$root" "$BATS_TEST_TMPDIR/c.yaml"
-  put "$root/etc/crypttab" "luks-data UUID=1 none tpm2-device=auto,tpm2-pcrs=8"
-  no_warning --root "$root" "$p"
-  put "$root/etc/crypttab" "luks-root UUID=1 none tpm2-device=auto,tpm2-pcrs=7,x-initrd.attach"
-  no_warning --root "$root" "$p"
-  rm "$root/etc/crypttab"
-  no_warning --root "$root" "$p"
-}
-
-@test "check --root: a crypttab that is no file, or nobody may read, is no error" {
-  rm "$root/etc/crypttab"
-  mkdir "$root/etc/crypttab"
-  run -0 "$railhead" check --root "$root" "$p"
-  rmdir "$root/etc/crypttab"
-  ln -s crypttab "$root/etc/crypttab"
-  run -0 "$railhead" check --root "$root" "$p"
-  rm "$root/etc/crypttab"
-  head -c 3000000 /dev/zero >"$root/etc/crypttab"
-  run -0 "$railhead" check --root "$root" "$p"
-  [[ $output != *warning* ]]
+  good --root "$root" "$BATS_TEST_TMPDIR/c.yaml"
+  sealed 7
+  good --root "$root" "$p"
+  put "$table" "luks-root UUID=1 none tpm2-device=auto,x-initrd.attach"
+  good --root "$root" "$p"
+  put "$table" "luks-root UUID=1 none luks,discard,x-initrd.attach"
+  good --root "$root" "$p"
+  rm "$table"
+  good --root "$root" "$p"
 }
 
 @test "check --root: an invalid profile is an error as before" {

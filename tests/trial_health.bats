@@ -66,6 +66,21 @@ boot_back() {
   in_env railhead_try=-
 }
 
+@test "a counter of others is armed by then: --retry in the boot of the failed trial arms no other" {
+  wants new=1
+  trial
+  put "$width" 8
+  gate 7
+  in_env railhead_try=-
+  { printf '# GRUB Environment Block\nboot_counter=2\nboot_success=0\n' && head -c 900 /dev/zero | tr '\0' '#'; } >"$root/boot/grub/grubenv"
+  run -9 "$railhead" apply --retry --root "$root"
+  [[ $output == *"do not get another trial now: greenboot counts"* ]]
+  in_env railhead_try=-
+  rm "$root/boot/grub/grubenv"
+  run -8 "$railhead" apply --retry --root "$root"
+  in_env 'railhead_try=[ab]'
+}
+
 @test "the budget of reboots is spent by then: the node goes back with its next boot, not by itself" {
   wants new=1
   trial

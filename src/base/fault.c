@@ -124,6 +124,11 @@ static const struct fault_row rows[] = {
 	  "could undo or cut the work.",
 	  "Let the updater confirm this boot or do its work before anything else reboots the node: "
 	  "railhead tries the kernel arguments in the first boot that nothing else needs."),
+	F(BOOT_SEALED, "RH-BOOT-SEALED", SITE, SETTING, "railhead kargs",
+	  "The TPM gives out the key of a disk only while PCRs keep their values that kernel "
+	  "arguments change: other arguments would lock the disk.",
+	  "Bind the key to other PCRs, such as 7 (systemd-cryptenroll, clevis luks edit), then run "
+	  "`railhead apply`."),
 	F(BOOT_LOOP, "RH-BOOT-LOOP", SITE, SETTING, "last -x reboot",
 	  "railhead has rebooted the node for kernel arguments again and again without a verdict, "
 	  "or cannot tell how often: it does not reboot again.",

@@ -82,7 +82,8 @@ struct boot_word {
  * Boots that end without the gate, or in which a person works at a prompt, as systemd(1),
  * systemd-debug-generator(8), dracut.cmdline(7), initramfs-tools(7) and friendly-recovery of Ubuntu
  * read them. units/railhead-trial.timer leaves these boots alone by the same words
- * (tests/boot_words.bats compares): a row is one argument, or a key with any value ('=' before '*').
+ * (tests/boot_words.bats compares): a row is one argument, or a key with any value ('=' before
+ * '*').
  */
 static const struct boot_word without_gate[] = {
 	{"rescue", "rescue mode"},

@@ -51,15 +51,10 @@ static void judge_initramfses(struct bake *b)
 
 static void judge_seals(struct bake *b)
 {
-	struct seals seals = {0};
+	cleanup_free char *why = seal_why_refused(b->root);
 
-	seals_find(b->root, &seals);
-	for (size_t i = 0; i < seals.list.n; i++) {
-		cleanup_free char *text = seal_sentence(&seals.list.v[i]);
-
-		bake_warn(b, "%s", text);
-	}
-	seals_free(&seals);
+	if (why)
+		bake_warn(b, "%s", why);
 }
 
 void bake_judge(struct bake *b, bool args)

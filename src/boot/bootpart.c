@@ -100,7 +100,7 @@ static int open_bios(const struct root *root, const struct fstab *t, bool write,
 	if (r < 0)
 		return r;
 	grub_config_read(boot.fd, &config);
-	blocks_read(boot.fd, "/boot", "/boot", &b->blocks);
+	counters_read_blocks(root, boot.fd, "/boot", &b->counters);
 	check_loader(root, &config, NULL, b);
 	if (!config.dir)
 		return 0;
@@ -157,7 +157,7 @@ static int place_esp(const struct root *root, const struct fstab *t, dev_t disk_
 }
 
 static int boot_config(const struct root *root, const struct fstab *t, struct grub_config *ret,
-		       struct blocks *blocks, dev_t *ret_dev, struct err *err)
+		       struct counters *counters, dev_t *ret_dev, struct err *err)
 {
 	cleanup_place struct place boot = {.fd = -1};
 	struct stat st;
@@ -169,8 +169,7 @@ static int boot_config(const struct root *root, const struct fstab *t, struct gr
 		return err_errno(err, -errno, "%s", boot.found);
 	*ret_dev = st.st_dev;
 	grub_config_read(boot.fd, ret);
-	if (blocks)
-		blocks_read(boot.fd, "/boot", "/boot", blocks);
+	counters_read_blocks(root, boot.fd, "/boot", counters);
 	return 0;
 }
 
@@ -239,7 +238,7 @@ static int open_efi(const struct root *root, const struct fstab *t, bool write, 
 	struct err why = {0};
 	dev_t dev = 0;
 	/* /boot is closed before the ESP is opened, because they may be the same. */
-	int r = boot_config(root, t, &config, &b->blocks, &dev, err);
+	int r = boot_config(root, t, &config, &b->counters, &dev, err);
 
 	if (r < 0)
 		return r;
@@ -260,83 +259,13 @@ static int open_efi(const struct root *root, const struct fstab *t, bool write, 
 	grub_config_read_esp(esp.fd, esp_name(&esp), &config);
 	/* an EFI system partition at /boot has been read as /boot */
 	if (!esp.mounted || !streq(esp.at, "/boot"))
-		blocks_read(esp.fd, NULL, esp_name(&esp), &b->blocks);
+		counters_read_blocks(root, esp.fd, esp_name(&esp), &b->counters);
 	check_loader(root, &config, uuid, b);
 	installation = grub_installation(&config);
 	dir = xasprintf(ESP_DIR "%s%s", installation ? "/" : "", installation ? installation : "");
 	b->path = esp_path(&esp, dir);
 	r = take_directory(root, &esp, dir, write, b, err);
 	return r < 0 ? r : find_env(root, &esp, b, err);
-}
-
-/* --- other programs' blocks ------------------------------------------------------------------- */
-
-/* The mount point of a file's file system, as fstab lists it; else the file's directory. */
-static char *place_of(const struct fstab *t, const char *path)
-{
-	char *at = xstrdup(path), *slash;
-
-	while ((slash = strrchr(at, '/')) && slash != at) {
-		*slash = '\0';
-		if (fstab_find(t, at))
-			return at;
-	}
-	free(at);
-	return xstrndup(path, (size_t)(strrchr(path, '/') - path));
-}
-
-/* The file that RAUC's configuration names may be anywhere. */
-static void read_raucs_block(const struct root *root, const struct fstab *t, struct blocks *blocks)
-{
-	cleanup_rauc_conf struct rauc_conf conf = {0};
-	cleanup_place struct place p = {.fd = -1};
-	cleanup_free char *at = NULL;
-	struct err err = {0};
-	int r;
-
-	rauc_conf_read(root, &conf);
-	if (!conf.grubenv)
-		return;
-	at = place_of(t, conf.grubenv);
-	r = place_open(root, t, *at ? at : "/", false, &p, &err);
-	if (r == 0)
-		blocks_read_raucs(p.fd, at, conf.grubenv + strlen(at) + 1, conf.grubenv, blocks);
-	else if (r != -ENOENT)
-		blocks->trouble = xasprintf("%s: %s", conf.grubenv, err.text);
-}
-
-static int open_block_place(const struct root *root, const struct fstab *t, const struct block *b,
-			    struct place *p, struct err *err)
-{
-	cleanup_grub_config struct grub_config config = {0};
-	dev_t dev = 0;
-	int r;
-
-	if (b->at)
-		return place_open(root, t, *b->at ? b->at : "/", true, p, err);
-	r = boot_config(root, t, &config, NULL, &dev, err);
-	return r < 0 ? r : place_esp(root, t, dev, true, p, err);
-}
-
-int bootpart_write_block(const struct root *root, const struct block *b, size_t offset, char byte,
-			 struct err *err)
-{
-	cleanup_place struct place p = {.fd = -1};
-	cleanup_fstab struct fstab t = {0};
-	cleanup_free char *remounted = NULL;
-	int r = fstab_read(root, &t, err), closed = 0;
-
-	if (r == 0)
-		r = open_block_place(root, &t, b, &p, err);
-	if (r == 0)
-		r = place_make_writable(root, &p, &remounted, err);
-	if (r == 0)
-		r = machine_overwrite(p.fd, b->name, (off_t)offset, &byte, 1, err);
-	if (remounted)
-		closed = machine_remount(remounted, false, r < 0 ? NULL : err);
-	if (r == 0)
-		r = closed;
-	return r < 0 ? err_wrap(err, "%s", b->path), r : 0;
 }
 
 /* --- all ---------------------------------------------------------------------------------------
@@ -348,8 +277,6 @@ int bootpart_open(const struct root *root, bool write, struct bootpart *ret, str
 	cleanup_fstab struct fstab t = {0};
 	int r = fstab_read(root, &t, err);
 
-	if (r == 0)
-		read_raucs_block(root, &t, &b.blocks);
 	if (r == 0 && !machine_boots_from(root) && !write && !root_exists(root, "boot"))
 		no_loader(&b, "this tree has no /boot, as captured machines have none: what its "
 			      "boot loader would pass is not known here");
@@ -383,7 +310,7 @@ int bootpart_close(struct bootpart *b, struct err *err)
 	free(b->loader_why);
 	free(b->no_trial_why);
 	free(b->remounted);
-	blocks_free(&b->blocks);
+	counters_free(&b->counters);
 	*b = (struct bootpart){.dirfd = -1};
 	return r;
 }

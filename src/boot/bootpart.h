@@ -21,7 +21,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "boot/blocks.h"
+#include "boot/counters.h"
 #include "sys/root.h"
 
 enum loader {
@@ -51,8 +51,8 @@ struct bootpart {
 	 * With a reason there is no trial and no automatic reboot.
 	 */
 	char *no_trial_why;
-	char *remounted;      /* the mount point to make read-only again, or NULL */
-	struct blocks blocks; /* of /boot and of the EFI system partition, and RAUC's block */
+	char *remounted;	  /* the mount point to make read-only again, or NULL */
+	struct counters counters; /* in the blocks of /boot and of the EFI system partition */
 };
 
 /*
@@ -63,10 +63,3 @@ struct bootpart {
 int bootpart_open(const struct root *root, bool write, struct bootpart *ret, struct err *err);
 /* Undoes the mounts and frees. Call it after each bootpart_open() that returned 0. */
 int bootpart_close(struct bootpart *b, struct err *err);
-
-/*
- * Replaces one byte of the block in place (machine_overwrite), and mounts its file system or makes
- * it writable for that time. No bootpart may be open.
- */
-int bootpart_write_block(const struct root *root, const struct block *b, size_t offset, char byte,
-			 struct err *err);

@@ -1,20 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "boot/counters.h"
 
-#include <stdarg.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "boot/booted.h"
 #include "boot/env_grub.h"
+#include "boot/esp.h"
 #include "boot/kargs.h"
-#include "sys/machine.h"
 #include "sys/read.h"
 
-#define EFI_GLOBAL "8be4df61-93ca-11d2-aa0d-00e098032b8c"
+enum { FILE_LIMIT = 64 << 10 }; /* GRUB's editor makes blocks of 1,024 bytes */
 
-/* Reports the first armed counter that is found, because any one is reason enough. */
+#define TRIES ": the first boot that no other program counts tries the arguments"
+
+/* A counter in a block: armed if `var` has that value (NULL: any), unless `unless` is 1. */
+static const struct {
+	const char *var, *value, *unless;
+	const char *says, *remedy;
+} rows[] = {
+	/* grub2/08_greenboot.cfg; boot_success alone is Fedora's way to hide GRUB's menu */
+	{"boot_counter", NULL, "boot_success",
+	 "greenboot counts the boots of an update that is not confirmed yet",
+	 "let greenboot confirm the boot" TRIES},
+	/* grub-mender-grubenv, 04_mender_setup_env_functions_grub.cfg: the second boot goes back */
+	{"upgrade_available", "1", NULL, "Mender has an update on trial that is not committed yet",
+	 "let Mender commit it" TRIES},
+	/* snapd's grub.cfg: try, trying; of Ubuntu Core 16 and 18 (boot/boot.go) */
+	{"kernel_status", NULL, NULL, "snapd has a kernel on trial",
+	 "let snapd confirm the boot" TRIES},
+	{"snap_mode", NULL, NULL, "snapd has a kernel or base on trial",
+	 "let snapd confirm the boot" TRIES},
+	/* SWUpdate's include/state.h: installed, testing */
+	{"ustate", "1", NULL, "SWUpdate has installed an update that has not booted yet",
+	 "let SWUpdate confirm the update" TRIES},
+	{"ustate", "2", NULL, "SWUpdate has an update on trial", "let SWUpdate confirm it" TRIES},
+};
+
+#define REMEDY_RAUC "run `rauc status mark-good`, then `railhead apply`, and reboot"
+
 static void __attribute__((format(printf, 2, 3))) armed(struct counters *c, const char *fmt, ...)
 {
 	struct str text = {0};
@@ -28,355 +55,205 @@ static void __attribute__((format(printf, 2, 3))) armed(struct counters *c, cons
 	c->armed = str_take(&text);
 }
 
-/* --- the variables of a block ---------------------------------------------------------------- */
+/* --- a block ------------------------------------------------------------------------------- */
 
-struct var {
-	const char *name, *value;
-	size_t offset; /* of the value in the file */
+struct block {
+	const char *path; /* for people */
+	const char *text;
+	size_t len;
 };
 
-struct vars {
-	char *text; /* a copy, cut into names and values */
-	VEC(struct var) list;
+struct wanted {
+	const char *name;
+	char *value;
 };
-
-static void take(const char *name, const char *value, void *data)
-{
-	struct vars *v = data;
-	struct var var = {name, value, (size_t)(value - v->text)};
-
-	vec_push(&v->list, var);
-}
-
-static void vars_read(const struct block *b, struct vars *ret)
-{
-	*ret = (struct vars){0};
-	if (!env_grub_loads(b->text, b->len))
-		return;
-	ret->text = memcpy(xcalloc(b->len + 1, 1), b->text, b->len);
-	env_grub_each(ret->text, b->len, take, ret);
-}
-
-static void vars_free(struct vars *v)
-{
-	vec_free(&v->list);
-	free(v->text);
-}
-#define cleanup_vars __attribute__((__cleanup__(vars_free)))
 
 /* Of two lines for one name load_env takes the last. */
-static const struct var *find(const struct vars *v, const char *name)
+static void take(const char *name, const char *value, void *data)
 {
-	for (size_t i = v->list.n; i > 0; i--)
-		if (streq(v->list.v[i - 1].name, name))
-			return &v->list.v[i - 1];
-	return NULL;
+	struct wanted *w = data;
+
+	if (!streq(name, w->name))
+		return;
+	free(w->value);
+	w->value = str_printable(value, 64);
 }
 
-/* GRUB treats an empty variable as unset. */
-static const char *value(const struct vars *v, const char *name)
+/* As GRUB reads it: "" if unset, or if GRUB does not load the block. Caller frees. */
+static char *value_of(const struct block *b, const char *name)
 {
-	const struct var *var = find(v, name);
+	struct wanted w = {.name = name};
+	cleanup_free char *copy = NULL;
 
-	return var ? var->value : "";
-}
-
-/* --- counters that railhead does not touch ---------------------------------------------------- */
-
-static char *printable(const char *s)
-{
-	return str_printable(s, 64);
-}
-
-static void judge_others(const struct block *b, const struct vars *v, struct counters *ret)
-{
-	cleanup_free char *counter = printable(value(v, "boot_counter"));
-	cleanup_free char *count = printable(value(v, "bootcount"));
-	cleanup_free char *kernel = printable(value(v, "kernel_status"));
-
-	if (*counter && !streq(value(v, "boot_success"), "1"))
-		armed(ret,
-		      "greenboot counts the boots of an update that is not confirmed yet "
-		      "(boot_counter=%s in %s)",
-		      counter, b->path);
-	if (streq(value(v, "upgrade_available"), "1"))
-		armed(ret,
-		      "Mender has an update on trial that is not committed yet "
-		      "(upgrade_available=1, bootcount=%s in %s)",
-		      count, b->path);
-	if (*kernel)
-		armed(ret, "snapd has a kernel on trial (kernel_status=%s in %s)", kernel, b->path);
-}
-
-static void judge_assessment(const struct root *root, struct counters *ret)
-{
-	cleanup_free char *path = loader_variable(root, "LoaderBootCountPath");
-
-	if (path)
-		armed(ret,
-		      "the boot loader counts the boots of its entry (EFI variable "
-		      "LoaderBootCountPath: %.128s)",
-		      path);
-}
-
-/* --- RAUC --------------------------------------------------------------------------------------
- */
-
-struct slot {
-	char *name;
-	bool ok, tried, known; /* known: both have a value that RAUC and its script write */
-};
-
-struct slots {
-	VEC(struct slot) list; /* in the order of GRUB's attempts */
-	const struct slot *booted;
-};
-
-static void slots_free(struct slots *s)
-{
-	for (size_t i = 0; i < s->list.n; i++)
-		free(s->list.v[i].name);
-	vec_free(&s->list);
-}
-#define cleanup_slots __attribute__((__cleanup__(slots_free)))
-
-/* Empty counts, because the script sets "0" before it loads the block. */
-static bool is_flag(const char *v)
-{
-	return !*v || streq(v, "0") || streq(v, "1");
-}
-
-static void add_slot(const struct vars *v, const char *name, struct slots *ret)
-{
-	cleanup_free char *ok = xasprintf("%s_OK", name), *try = xasprintf("%s_TRY", name);
-	struct slot s = {.name = xstrdup(name),
-			 .ok = streq(value(v, ok), "1"),
-			 .tried = streq(value(v, try), "1"),
-			 .known = is_flag(value(v, ok)) && is_flag(value(v, try))};
-
-	vec_push(&ret->list, s);
-}
-
-static void read_slots(const struct vars *v, const char *cmdline, struct slots *ret)
-{
-	cleanup_free char *order = xstrdup(value(v, "ORDER"));
-	cleanup_free char *booted = kargs_value(cmdline, "rauc.slot");
-	char *rest = order, *name;
-
-	while ((name = strsep(&rest, " \t")))
-		if (*name)
-			add_slot(v, name, ret);
-	for (size_t i = 0; i < ret->list.n && booted; i++)
-		if (streq(ret->list.v[i].name, booted))
-			ret->booted = &ret->list.v[i];
-}
-
-/* The slot that GRUB boots next once the attempt of `again` is given back; NULL: none. */
-static const struct slot *next_slot(const struct slots *s, const struct slot *again)
-{
-	for (size_t i = 0; i < s->list.n; i++) {
-		const struct slot *one = &s->list.v[i];
-
-		if (one->ok && (!one->tried || one == again))
-			return one;
+	if (env_grub_loads(b->text, b->len)) {
+		copy = memcpy(xcalloc(b->len + 1, 1), b->text, b->len);
+		env_grub_each(copy, b->len, take, &w);
 	}
-	return NULL;
+	return w.value ? w.value : xstrdup("");
 }
 
-/*
- * If the trial dies, its slot counts as tried, and GRUB boots another slot. Without another slot
- * the script ends in its rescue entry, even if there are good arguments.
- */
-static bool has_fallback(const struct slots *s)
+static bool is(const struct block *b, const char *name, const char *wanted)
 {
-	for (size_t i = 0; i < s->list.n; i++) {
-		const struct slot *one = &s->list.v[i];
+	cleanup_free char *value = value_of(b, name);
 
-		if (one != s->booted && one->ok && !one->tried)
-			return true;
+	return streq(value, wanted);
+}
+
+static void judge_rows(const struct block *b, struct counters *c)
+{
+	for (size_t i = 0; i < array_len(rows); i++) {
+		cleanup_free char *value = value_of(b, rows[i].var);
+
+		if (rows[i].value ? streq(value, rows[i].value)
+				  : *value && !(rows[i].unless && is(b, rows[i].unless, "1")))
+			armed(c, "%s (%s=%s in %s); %s", rows[i].says, rows[i].var, value, b->path,
+			      rows[i].remedy);
 	}
-	return false;
 }
 
-/*
- * The place of "1" in the only line X_TRY=1; NULL: the line is missing, repeated or of another
- * form.
- */
-static const struct var *plain_try(const struct block *b, const struct vars *v, const char *name)
+/* Appends ", A_OK=1 A_TRY=0" for people. */
+static bool slot_at_rest(const struct block *b, const char *slot, struct str *shown)
 {
-	const struct var *only = NULL;
+	cleanup_free char *ok_name = xasprintf("%s_OK", slot), *ok = value_of(b, ok_name);
+	cleanup_free char *try_name = xasprintf("%s_TRY", slot), *try = value_of(b, try_name);
 
-	for (size_t i = 0; i < v->list.n; i++) {
-		const struct var *var = &v->list.v[i];
+	str_addf(shown, ", %s=%s %s=%s", ok_name, ok, try_name, try);
+	/* RAUC's script sets 0 before it loads the block */
+	return streq(ok, "1") && (streq(try, "0") || !*try);
+}
 
-		if (!streq(var->name, name))
+static void judge_rauc(const struct root *root, const struct block *b, struct counters *c)
+{
+	cleanup_free char *order = value_of(b, "ORDER"), *cmdline = NULL, *runs = NULL;
+	cleanup_str struct str shown = {0};
+	char *rest = order, *slot;
+	size_t n = 0;
+	bool at_rest = true;
+
+	if (!*order)
+		return;
+	c->rauc = true;
+	if (read_attr(root, &cmdline, NULL, "/proc/cmdline") == 0)
+		runs = kargs_value(cmdline, "rauc.slot");
+	str_addf(&shown, "rauc.slot=%s, ORDER=%s", or_empty(runs), order);
+	while ((slot = strsep(&rest, " \t"))) {
+		if (!*slot)
 			continue;
-		if (only)
-			return NULL;
-		only = var;
+		at_rest &= slot_at_rest(b, slot, &shown) && (n || streq(slot, or_empty(runs)));
+		n++;
 	}
-	return only && memcmp(b->text + only->offset, "1\n", 2) == 0 ? only : NULL;
+	if (!at_rest || n < 2)
+		armed(c,
+		      "RAUC counts the boots of slots, of which one is not marked good, or the "
+		      "slot that runs is not the first of two or more (%.300s in %s); " REMEDY_RAUC,
+		      str_get(&shown), b->path);
 }
 
-static void give_back(struct block *b, const struct vars *v, const struct slot *s,
-		      struct counters *ret)
+static void judge_block(const struct root *root, const struct block *b, struct counters *c)
 {
-	cleanup_free char *name = xasprintf("%s_TRY", s->name);
-	const struct var *try = plain_try(b, v, name);
+	judge_rows(b, c);
+	judge_rauc(root, b, c);
+}
 
-	if (!try) {
-		armed(ret, "RAUC counts boots, and the line %s of %s does not have RAUC's format",
-		      name, b->path);
+static void unreadable(struct counters *c, const char *path, int error)
+{
+	armed(c, "can't tell whether a boot counter is armed: %s can't be read (%s)", path,
+	      err_text(error));
+}
+
+static void look(const struct root *root, int top, const char *name, const char *shown,
+		 struct counters *c)
+{
+	cleanup_close int fd = root_open_at(top, name, O_RDONLY | O_NOFOLLOW);
+	cleanup_free char *path = xasprintf("%s/%s", shown, name), *text = NULL;
+	struct block b = {.path = path};
+	int r = fd < 0 ? fd : read_fd(fd, FILE_LIMIT, &text, &b.len);
+
+	if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP || r == -EISDIR)
+		return;
+	if (r < 0) {
+		unreadable(c, path, r);
 		return;
 	}
-	ret->block = b;
-	ret->offset = try->offset;
-	ret->what = xasprintf("slot %s (%s=1 in %s)", s->name, name, b->path);
+	b.text = or_empty(text);
+	judge_block(root, &b, c);
 }
 
-static char *states(const struct slots *s)
+void counters_read_blocks(const struct root *root, int top, const char *shown, struct counters *c)
 {
-	struct str text = {0};
+	static const char *const names[] = {
+		"grub/grubenv",
+		"grub2/grubenv",
+		"grubenv",
+		"grub-mender-grubenv/mender_grubenv1/env",
+		"grub-mender-grubenv/mender_grubenv2/env",
+		"grub/mender_grubenv1/env",
+		"grub/mender_grubenv2/env",
+		"mender_grubenv1/env",
+		"mender_grubenv2/env",
+	};
+	static const char *const vendors_names[] = {"grubenv", "grub/grubenv",
+						    "mender_grubenv1/env", "mender_grubenv2/env"};
+	cleanup_strv struct strv vendors = {0};
 
-	str_add(&text, "ORDER=");
-	for (size_t i = 0; i < s->list.n; i++)
-		str_addf(&text, "%s%s", i ? " " : "", s->list.v[i].name);
-	for (size_t i = 0; i < s->list.n; i++)
-		str_addf(&text, ", %s_OK=%d %s_TRY=%d", s->list.v[i].name, s->list.v[i].ok,
-			 s->list.v[i].name, s->list.v[i].tried);
-	return str_take(&text);
-}
+	for (size_t i = 0; i < array_len(names); i++)
+		look(root, top, names[i], shown, c);
+	esp_vendors(top, &vendors);
+	for (size_t i = 0; i < vendors.n; i++)
+		for (size_t j = 0; j < array_len(vendors_names); j++) {
+			cleanup_free char *name =
+				xasprintf("EFI/%s/%s", vendors.v[i], vendors_names[j]);
 
-static void judge_slots(struct block *b, const struct vars *v, const char *cmdline,
-			struct counters *ret)
-{
-	cleanup_slots struct slots s = {0};
-	cleanup_free char *all = NULL, *shown = NULL;
-	const struct slot *next;
-
-	read_slots(v, cmdline, &s);
-	all = states(&s);
-	shown = str_printable(all, 200);
-	next = next_slot(&s, s.booted);
-	for (size_t i = 0; i < s.list.n; i++)
-		if (!s.list.v[i].known)
-			armed(ret,
-			      "RAUC counts boots, and %s_OK or %s_TRY in %s is neither 0 nor 1",
-			      s.list.v[i].name, s.list.v[i].name, b->path);
-	if (!s.booted)
-		armed(ret,
-		      "RAUC counts boots, and no slot of its ORDER is named by rauc.slot= on the "
-		      "kernel command line (%s in %s)",
-		      shown, b->path);
-	else if (next != s.booted)
-		armed(ret, "RAUC would boot %s%s next and not slot %s, which runs (%s in %s)",
-		      next ? "slot " : "no slot", next ? next->name : "", s.booted->name, shown,
-		      b->path);
-	else if (!has_fallback(&s))
-		armed(ret, "if a trial fails, RAUC has no slot to boot other than %s (%s in %s)",
-		      s.booted->name, shown, b->path);
-	else if (s.booted->tried && !ret->armed)
-		give_back(b, v, s.booted, ret);
-}
-
-/* 0: absent or not a number. *ret is the first of a list. */
-static bool efi_number(const struct root *root, const char *name, unsigned int *ret)
-{
-	cleanup_free char *variable = xasprintf("%s-" EFI_GLOBAL, name), *raw = NULL;
-	size_t len = 0;
-
-	if (machine_efi_read(root, variable, &raw, &len, NULL) < 0 || len < 2)
-		return false;
-	*ret = (unsigned char)raw[0] | (unsigned int)(unsigned char)raw[1] << 8;
-	return true;
-}
-
-/*
- * The next boot comes back here if the firmware's boot order begins with the entry that was booted
- * now.
- */
-static void judge_efi(const struct root *root, struct counters *ret)
-{
-	unsigned int next, current, first;
-
-	if (efi_number(root, "BootNext", &next))
-		armed(ret, "RAUC has the firmware boot entry %04X next (EFI variable BootNext)",
-		      next);
-	else if (!efi_number(root, "BootCurrent", &current) ||
-		 !efi_number(root, "BootOrder", &first))
-		armed(ret, "RAUC counts boots by the EFI variables BootCurrent and BootOrder, "
-			   "which can't be read");
-	else if (current != first)
-		armed(ret,
-		      "RAUC has not marked this boot good yet: the firmware booted entry %04X, and "
-		      "boots %04X next (EFI variables BootCurrent, BootOrder)",
-		      current, first);
-}
-
-/* The block that RAUC's configuration names, else the only block with an ORDER. */
-static struct block *raucs_block(struct blocks *b, size_t *ret_n)
-{
-	struct block *found = NULL;
-
-	*ret_n = 0;
-	for (size_t i = 0; i < b->list.n; i++) {
-		struct block *one = &b->list.v[i];
-		cleanup_vars struct vars v = {0};
-
-		vars_read(one, &v);
-		if (!*value(&v, "ORDER"))
-			continue;
-		if (one->raucs) {
-			*ret_n = 1;
-			return one;
+			look(root, top, name, shown, c);
 		}
-		++*ret_n;
-		found = one;
+}
+
+/* --- elsewhere ------------------------------------------------------------------------------- */
+
+/* Of a line "key=value" or "key = value" of a GKeyFile; else NULL. */
+static char *setting(char *line, const char *key)
+{
+	size_t n = strlen(key);
+
+	if (!str_starts(line, key))
+		return NULL;
+	line += n + strspn(line + n, " \t");
+	return *line == '=' ? line + 1 + strspn(line + 1, " \t") : NULL;
+}
+
+/* Both keys are of section [system] alone. */
+static void judge_conf(const struct root *root, const char *path, char *text, struct counters *c)
+{
+	const char *loader = NULL, *block_path = NULL;
+	cleanup_free char *block = NULL;
+	struct block b;
+	char *line, *value;
+	int r;
+
+	while ((line = strsep(&text, "\n"))) {
+		str_chomp(line);
+		value = setting(line, "bootloader");
+		loader = value ? value : loader;
+		value = setting(line, "grubenv");
+		block_path = value ? value : block_path;
 	}
-	return found;
-}
-
-static bool uses_grub(const struct rauc_conf *c)
-{
-	return !c->bootloader || streq(c->bootloader, "grub");
-}
-
-static void judge_grub(struct blocks *b, const struct rauc_conf *c, const char *cmdline,
-		       struct counters *ret)
-{
-	size_t n;
-	struct block *block = raucs_block(b, &n);
-	cleanup_vars struct vars v = {0};
-
-	if (n > 1 || (block && c->grubenv && !block->raucs)) {
-		armed(ret,
-		      "RAUC counts boots, and railhead can't tell which environment block GRUB "
-		      "uses (ORDER is in %s%s)",
-		      block->path, n > 1 ? " and in another block" : "");
-	} else if (block) {
-		vars_read(block, &v);
-		judge_slots(block, &v, cmdline, ret);
-	} else if (c->bootloader) {
-		armed(ret,
-		      "RAUC counts boots (bootloader=grub in %s), and no ORDER is in GRUB's "
-		      "environment (%s)",
-		      c->path, c->grubenv ? c->grubenv : "/boot/grub/grubenv");
+	if (!loader || streq(loader, "noop"))
+		return;
+	if (!streq(loader, "grub")) {
+		armed(c,
+		      "RAUC counts boots (bootloader=%.32s in %s), which railhead can't read; "
+		      "give the image its arguments",
+		      loader, path);
+	} else if (block_path) {
+		r = read_file(root, FILE_LIMIT, &block, &b.len, NULL, block_path);
+		b.path = block_path;
+		b.text = or_empty(block);
+		r < 0 ? unreadable(c, block_path, r) : judge_block(root, &b, c);
 	}
-}
-
-static void judge_rauc(const struct root *root, struct blocks *b, const char *cmdline,
-		       struct counters *ret)
-{
-	cleanup_rauc_conf struct rauc_conf conf = {0};
-
-	rauc_conf_read(root, &conf);
-	if (uses_grub(&conf))
-		judge_grub(b, &conf, cmdline, ret);
-	else if (streq(conf.bootloader, "efi"))
-		judge_efi(root, ret);
-	else if (!streq(conf.bootloader, "noop"))
-		armed(ret, "RAUC counts boots (bootloader=%.32s in %s), which railhead can't read",
-		      conf.bootloader, conf.path);
+	if (!c->rauc)
+		armed(c,
+		      "RAUC counts boots (%s), and no ORDER is in GRUB's environment; " REMEDY_RAUC,
+		      path);
 }
 
 /* --- work of the next boot ----------------------------------------------------------------- */
@@ -409,51 +286,46 @@ static bool line_relabels(const char *cmdline)
 	return value && (!*value || streq(value, "1"));
 }
 
-static void judge_work(const struct root *root, const char *cmdline, struct counters *ret)
+static void judge_work(const struct root *root, struct counters *ret)
 {
+	cleanup_free char *cmdline = NULL;
 	static const char *const links[] = {"/system-update", "/etc/system-update"};
 
 	for (size_t i = 0; i < array_len(links); i++)
 		if (is_there(root, links[i]))
 			armed(ret,
 			      "the next boot installs an offline update (%s): let it, or remove "
-			      "the "
-			      "link if no update is due",
+			      "the link if no update is due",
 			      links[i]);
 	if (!selinux_is_on(root))
 		return;
 	if (is_there(root, "/.autorelabel"))
 		armed(ret, "the next boot labels the files again for SELinux (/.autorelabel)");
-	else if (line_relabels(cmdline))
+	else if (read_attr(root, &cmdline, NULL, "/proc/cmdline") == 0 && line_relabels(cmdline))
 		armed(ret, "the command line has files labelled again for SELinux (autorelabel=1)");
 }
 
-/* --- all -----------------------------------------------------------------------------------------
- */
-
-void counters_judge(const struct root *root, struct blocks *b, const char *cmdline,
-		    struct counters *ret)
+char *counters_why_held(const struct root *root, struct counters *c)
 {
-	*ret = (struct counters){0};
-	if (b->trouble)
-		armed(ret, "can't tell whether a boot counter is active: %s", b->trouble);
-	for (size_t i = 0; i < b->list.n; i++) {
-		cleanup_vars struct vars v = {0};
+	/* in RAUC's own order (src/context.c) */
+	static const char *const confs[] = {"/etc/rauc/system.conf", "/run/rauc/system.conf",
+					    "/usr/lib/rauc/system.conf"};
+	cleanup_free char *counted = loader_variable(root, "LoaderBootCountPath"), *text = NULL;
 
-		vars_read(&b->list.v[i], &v);
-		judge_others(&b->list.v[i], &v, ret);
-	}
-	judge_assessment(root, ret);
-	judge_work(root, cmdline, ret);
-	judge_rauc(root, b, cmdline, ret);
-	/* A block is written only if a reboot follows. */
-	if (ret->armed)
-		ret->block = NULL;
+	if (counted)
+		armed(c,
+		      "the boot loader counts the boots of its entry (EFI variable "
+		      "LoaderBootCountPath: %.128s); let systemd-bless-boot confirm it" TRIES,
+		      counted);
+	judge_work(root, c);
+	for (size_t i = 0; i < array_len(confs) && !text; i++)
+		if (read_file(root, FILE_LIMIT, &text, NULL, NULL, confs[i]) == 0)
+			judge_conf(root, confs[i], text, c);
+	return c->armed ? xstrdup(c->armed) : NULL;
 }
 
 void counters_free(struct counters *c)
 {
 	free(c->armed);
-	free(c->what);
 	*c = (struct counters){0};
 }

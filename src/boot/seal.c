@@ -1,320 +1,264 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds the volumes below / and /boot, and the PCRs that their keys are sealed to. */
 #include "boot/seal.h"
 
-#include <fcntl.h>
+#include <endian.h>
+#include <errno.h>
+#include <jansson.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "sys/read.h"
 
 enum {
-	MAX_DEPTH = 8,	   /* deeper than the stacks of any machine */
-	MAX_VISITED = 256, /* devices of a machine; a stack may branch */
 	HEAD = 4096,
+	HEADER_MIN = 16 << 10, /* LUKS2 On-Disk Format Specification, 2.1 */
+	HEADER_MAX = 4 << 20,
+	LAYERS = 2, /* between a volume and its header: dm-integrity */
 };
 
-/* A volume of dm-crypt. */
-struct map {
-	char *volume; /* "luks-root" */
-	char *lower;  /* "sda2", or NULL */
-};
+/* --- tokens ---------------------------------------------------------------------------- */
 
-struct maps {
-	VEC(struct map) list;
-	unsigned int visited;
-};
-
-static void maps_free(struct maps *m)
+uint32_t seal_pcrs(const char *text)
 {
-	for (size_t i = 0; i < m->list.n; i++) {
-		free(m->list.v[i].volume);
-		free(m->list.v[i].lower);
+	static const struct {
+		const char *name;
+		unsigned int pcr;
+	} changed[] = {{"8", 8}, {"9", 9}, {"12", 12}, {"kernel-initrd", 9}, {"kernel-config", 12}};
+	uint32_t pcrs = 0;
+
+	for (text += strspn(text, "+, 0"); *text; text += strspn(text, "+, 0")) {
+		size_t len = strcspn(text, "+, :");
+
+		for (size_t i = 0; i < array_len(changed); i++)
+			if (strlen(changed[i].name) == len &&
+			    memcmp(text, changed[i].name, len) == 0)
+				pcrs |= 1u << changed[i].pcr;
+		text += strcspn(text, "+, ");
 	}
-	vec_free(&m->list);
+	return pcrs;
 }
 
-/* --- the devices below / and /boot ------------------------------------------------------------ */
-
-/* Documentation/ABI/testing/sysfs-block-dm; cryptsetup writes dm-crypt's uuids. */
-static void note_map(const struct root *root, const char *dev, const struct strv *slaves,
-		     struct maps *ret)
+/* A number, a text, or a list of them. */
+static uint32_t pcrs_of(const json_t *value)
 {
-	cleanup_free char *uuid = NULL, *name = NULL;
-	struct map m = {0};
+	json_int_t n = json_is_integer(value) ? json_integer_value(value) : -1;
+	uint32_t pcrs = json_is_string(value) ? seal_pcrs(json_string_value(value)) : 0;
+	const json_t *item;
+	size_t i;
 
-	if (read_attr(root, &uuid, NULL, "sys/class/block/%s/dm/uuid", dev) < 0 ||
-	    !str_starts(uuid, "CRYPT-LUKS2-") ||
-	    read_attr(root, &name, NULL, "sys/class/block/%s/dm/name", dev) < 0)
-		return;
-	for (size_t i = 0; i < ret->list.n; i++)
-		if (streq(ret->list.v[i].volume, name))
-			return;
-	m.volume = take_ptr(name);
-	m.lower = slaves->n == 1 ? xstrdup(slaves->v[0]) : NULL;
-	vec_push(&ret->list, m);
+	if (n >= 0 && n < 32)
+		pcrs |= 1u << n & SEAL_PCRS_CHANGED;
+	json_array_foreach(value, i, item) pcrs |= pcrs_of(item);
+	return pcrs;
 }
 
-static void descend(const struct root *root, const char *dev, int depth, struct maps *ret)
+/* The protected header, with which a JWE begins: base64url without padding (RFC 7515, 7516). */
+static json_t *read_jwe(const char *jwe)
 {
-	cleanup_strv struct strv slaves = {0};
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	size_t len = strcspn(jwe, "."), n = 0;
+	cleanup_free char *raw = xcalloc(len + 1, 1);
+	uint32_t bits = 0;
 
-	if (depth > MAX_DEPTH || ++ret->visited > MAX_VISITED)
-		return;
-	read_dir(root, &slaves, NULL, "sys/class/block/%s/slaves", dev);
-	note_map(root, dev, &slaves, ret);
-	for (size_t i = 0; i < slaves.n; i++)
-		descend(root, slaves.v[i], depth + 1, ret);
-}
+	for (size_t i = 0; i < len; i++) {
+		const char *digit = strchr(digits, jwe[i]);
 
-/* "/dev/mapper/luks-root" -> "dm-0", for mounts without a device number of their own (btrfs). */
-static char *name_of_source(const struct root *root, const char *source)
-{
-	cleanup_strv struct strv names = {0};
-
-	if (!str_starts(source, "/dev/mapper/"))
-		return str_starts(source, "/dev/") ? xstrdup(source + strlen("/dev/")) : NULL;
-	read_dir(root, &names, NULL, "sys/class/block");
-	for (size_t i = 0; i < names.n; i++) {
-		cleanup_free char *name = NULL;
-
-		if (str_starts(names.v[i], "dm-") &&
-		    read_attr(root, &name, NULL, "sys/class/block/%s/dm/name", names.v[i]) == 0 &&
-		    streq(name, source + strlen("/dev/mapper/")))
-			return xstrdup(names.v[i]);
+		if (!digit)
+			return NULL;
+		bits = bits << 6 | (uint32_t)(digit - digits);
+		if (i % 4)
+			raw[n++] = (char)(bits >> (6 - 2 * (i % 4)));
 	}
-	return NULL;
+	return json_loadb(raw, n, 0, NULL);
 }
 
-/* The device's name from a line of mountinfo (proc(5)), if it mounts `point`; else NULL. */
-static char *device_of_mount(const struct root *root, const char *line, const char *point)
+/* The pin is in the header; the shares of pin sss are JWEs again, each shorter than the whole. */
+static uint32_t pcrs_of_jwe(const json_t *jwe)
 {
-	char number[32], where[4096], source[4096];
-	const char *behind = strstr(line, " - ");
-	char *name = NULL;
+	json_t *header = json_is_string(jwe) ? read_jwe(json_string_value(jwe)) : NULL;
+	const json_t *clevis = json_object_get(header, "clevis"), *share;
+	uint32_t pcrs = pcrs_of(json_object_get(json_object_get(clevis, "tpm2"), "pcr_ids"));
+	size_t i;
 
-	if (!behind || sscanf(line, "%*s %*s %31s %*s %4095s", number, where) != 2 ||
-	    !streq(where, point) || sscanf(behind, " - %*s %4095s", source) != 1)
-		return NULL;
-	if (!str_starts(number, "0:") &&
-	    read_link_name(root, &name, NULL, "sys/dev/block/%s", number) == 0)
-		return name;
-	return name_of_source(root, source);
+	json_array_foreach(json_object_get(json_object_get(clevis, "sss"), "jwe"), i, share) pcrs |=
+		pcrs_of_jwe(share);
+	json_decref(header);
+	return pcrs;
 }
 
-static void maps_below(const struct root *root, const char *mountinfo, const char *point,
-		       struct maps *ret)
+/* systemd's tpm2_make_luks2_json(); clevis-luks-common-functions. */
+bool seal_read_tokens(const char *json, size_t len, struct seal_tokens *ret)
 {
-	cleanup_free char *copy = xstrdup(mountinfo), *dev = NULL;
-	char *save = NULL;
+	json_t *doc = json_loadb(json, strnlen(json, len), 0, NULL), *token;
+	bool is_object = json_is_object(doc);
+	const char *id;
 
-	/* the last of stacked mounts is visible */
-	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		char *found = device_of_mount(root, line, point);
-
-		if (!found)
-			continue;
-		free(dev);
-		dev = found;
+	*ret = (struct seal_tokens){0};
+	json_object_foreach(json_object_get(doc, "tokens"), id, token)
+	{
+		ret->pcrs |=
+			pcrs_of(json_object_get(token, "tpm2-pcrs")) |
+			pcrs_of(json_object_get(token, "tpm2_pubkey_pcrs")) |
+			pcrs_of_jwe(json_object_get(json_object_get(token, "jwe"), "protected"));
+		ret->pcrlock |= json_is_true(json_object_get(token, "tpm2_pcrlock"));
 	}
-	if (dev)
-		descend(root, dev, 0, ret);
+	json_decref(doc);
+	return is_object;
 }
 
-/* --- a volume ------------------------------------------------------------------------ */
+/* --- volumes that are unlocked ------------------------------------------------------------- */
 
-static bool read_exactly(int fd, void *buf, size_t len, off_t at)
-{
-	char *p = buf;
-
-	while (len) {
-		ssize_t n = pread(fd, p, len, at);
-
-		if (n <= 0)
-			return false;
-		p += n;
-		at += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
-/* sysfs replaces '/' in names by '!': "cciss!c0d0". */
-static char *device_path(const char *name)
-{
-	char *path = xasprintf("/dev/%s", name);
-
-	for (char *p = path; *p; p++)
-		if (*p == '!')
-			*p = '/';
-	return path;
-}
-
-static bool read_tokens(const struct root *root, const char *device, struct seal_tokens *ret)
+/* -ENODATA: no LUKS2 header. */
+static int read_header(const struct root *root, const char *device, struct seal_tokens *ret)
 {
 	cleanup_close int fd = root_open_device(root, device);
 	cleanup_free char *json = NULL;
 	char head[HEAD];
-	size_t size;
+	uint64_t size;
+	ssize_t n;
 
-	if (fd < 0 || !read_exactly(fd, head, sizeof(head), 0))
-		return false;
-	size = seal_header_size(head, sizeof(head));
-	if (!size)
-		return false;
+	if (fd < 0)
+		return fd;
+	n = pread(fd, head, HEAD, 0);
+	if (n < 0)
+		return -errno;
+	/* magic and version 2, then the size of header and JSON area */
+	if (n < HEAD || memcmp(head, "LUKS\xba\xbe\0\2", 8) != 0)
+		return -ENODATA;
+	memcpy(&size, head + 8, sizeof(size));
+	size = be64toh(size);
+	if (size < HEADER_MIN || size > HEADER_MAX)
+		return -EBADMSG;
 	json = xcalloc(size - HEAD, 1);
-	return read_exactly(fd, json, size - HEAD, HEAD) &&
-	       seal_header_tokens(json, size - HEAD, ret);
+	n = pread(fd, json, size - HEAD, HEAD);
+	if (n < 0)
+		return -errno;
+	return seal_read_tokens(json, (size_t)n, ret) ? 0 : -EBADMSG;
 }
 
-static void add(struct seals *ret, const char *volume, const char *device, uint32_t pcrs,
-		bool clevis)
+/* *ret_device: where the header was looked for. */
+static int read_volume(const struct root *root, const char *dm, char **ret_device,
+		       struct seal_tokens *ret)
 {
-	struct seal s = {.volume = xstrdup(volume),
-			 .device = device ? xstrdup(device) : NULL,
-			 .pcrs = pcrs,
-			 .clevis = clevis};
+	cleanup_free char *name = xstrdup(dm);
+	int r = -ENODATA;
 
-	vec_push(&ret->list, s);
+	for (int i = 0; i < LAYERS && r == -ENODATA; i++) {
+		cleanup_strv struct strv slaves = {0};
+
+		read_dir(root, &slaves, NULL, "sys/class/block/%s/slaves", name);
+		if (slaves.n != 1)
+			break;
+		free(name);
+		name = xstrdup(slaves.v[0]);
+		free(*ret_device);
+		*ret_device = xasprintf("/dev/%s", name);
+		r = read_header(root, *ret_device, ret);
+	}
+	return r;
 }
 
-/* Adds a volume by crypttab alone; the PCRs of crypttab count only if the header has none. */
-static void add_by_table(const struct crypttab_line *l, const char *device, struct seals *ret)
+static void add_policy(struct str *out, const struct seal_tokens *t)
 {
-	if (!l->pcrs_known || l->pcrs & SEAL_PCRS_CHANGED)
-		add(ret, l->volume, device, l->pcrs & SEAL_PCRS_CHANGED, false);
+	if (t->pcrlock)
+		str_add(out, "the PCRs of systemd-pcrlock's policy");
+	for (unsigned int i = 0; i < 32; i++)
+		if (t->pcrs & 1u << i)
+			str_addf(out, "%sPCR %u", out->len ? ", " : "", i);
 }
 
-static void judge_map(const struct root *root, const struct map *m, const struct crypttab *table,
-		      struct seals *ret)
+/* where: the place of the policy; device: for the command of the remedy. */
+static char *explain(const char *volume, const char *where, const char *device,
+		     const struct seal_tokens *t)
 {
-	cleanup_free char *device = m->lower ? device_path(m->lower) : NULL;
+	cleanup_str struct str policy = {0};
+
+	add_policy(&policy, t);
+	return xasprintf("%s (%s): the TPM gives out its key only for the present value of %s, "
+			 "which a trial of kernel arguments changes for good; bind the key to PCR "
+			 "7 (systemd-cryptenroll --wipe-slot=tpm2 --tpm2-device=auto "
+			 "--tpm2-pcrs=7 %s, tpm2-pcrs=7 in crypttab, clevis luks edit)",
+			 volume, where, str_get(&policy), device);
+}
+
+/* Documentation/ABI/testing/sysfs-block-dm; cryptsetup writes dm-crypt's uuids. */
+static char *judge_volume(const struct root *root, const char *dm)
+{
+	cleanup_free char *uuid = NULL, *raw = NULL, *name = NULL, *device = NULL;
 	struct seal_tokens tokens = {0};
-	bool read = device && read_tokens(root, device, &tokens);
+	int r;
 
-	if (tokens.open)
-		return;
-	if (tokens.sealed) {
-		add(ret, m->volume, device, tokens.pcrs, tokens.clevis);
-		return;
+	if (read_attr(root, &uuid, NULL, "sys/class/block/%s/dm/uuid", dm) < 0 ||
+	    !str_starts(uuid, "CRYPT-LUKS2-"))
+		return NULL;
+	if (read_attr(root, &raw, NULL, "sys/class/block/%s/dm/name", dm) < 0)
+		raw = xstrdup(dm);
+	name = str_printable(raw, 64);
+	r = read_volume(root, dm, &device, &tokens);
+	if (r < 0)
+		return xasprintf("%s (%s): can't tell which PCRs its key is sealed to, because "
+				 "its LUKS2 header can't be read (%s)",
+				 name, device ? device : "no device", err_text(r));
+	return tokens.pcrs || tokens.pcrlock ? explain(name, device, device, &tokens) : NULL;
+}
+
+static char *judge_volumes(const struct root *root)
+{
+	cleanup_strv struct strv names = {0};
+	char *why = NULL;
+
+	read_dir(root, &names, NULL, "sys/class/block");
+	for (size_t i = 0; i < names.n && !why; i++)
+		why = judge_volume(root, names.v[i]);
+	return why;
+}
+
+/* --- /etc/crypttab ------------------------------------------------------------------- */
+
+/* crypttab(5): volume, device, key file, options */
+static char *judge_line(char *line)
+{
+	static const char blanks[] = " \t\r";
+	char *rest = NULL, *volume = strtok_r(line, blanks, &rest), *options = NULL;
+	cleanup_free char *name = NULL;
+	struct seal_tokens t = {0};
+	bool tpm2 = false;
+
+	for (int i = 0; volume && i < 3; i++)
+		options = strtok_r(NULL, blanks, &rest);
+	if (!options || *volume == '#')
+		return NULL;
+	while ((line = strsep(&options, ","))) {
+		tpm2 |= str_starts(line, "tpm2-device=");
+		if (str_starts(line, "tpm2-pcrs="))
+			t.pcrs = seal_pcrs(line + strlen("tpm2-pcrs="));
 	}
-	for (size_t i = 0; i < table->list.n; i++) {
-		const struct crypttab_line *l = &table->list.v[i];
-
-		/* without a token and without tpm2-pcrs= the default is PCR 7: crypttab(5) */
-		if (streq(l->volume, m->volume) && (l->pcrs_known || !read))
-			add_by_table(l, device, ret);
-	}
+	name = str_printable(volume, 64);
+	return tpm2 && t.pcrs ? explain(name, "tpm2-pcrs= in /etc/crypttab", "DEVICE", &t) : NULL;
 }
 
-static void find_live(const struct root *root, const struct crypttab *table, struct seals *ret)
+static char *judge_crypttab(const struct root *root)
 {
-	cleanup_free char *mountinfo = NULL;
-	cleanup(maps_free) struct maps maps = {0};
-
-	if (read_text(root, &mountinfo, NULL, "proc/self/mountinfo") < 0)
-		return;
-	maps_below(root, mountinfo, "/", &maps);
-	maps_below(root, mountinfo, "/boot", &maps);
-	for (size_t i = 0; i < maps.list.n; i++)
-		judge_map(root, &maps.list.v[i], table, ret);
-}
-
-/* --- a tree -------------------------------------------------------------------------- */
-
-/* Whether fstab(5) mounts the volume itself as / or /boot. */
-static bool fstab_mounts(const char *fstab, const char *volume)
-{
-	cleanup_free char *copy = xstrdup(fstab);
-	cleanup_free char *device = xasprintf("/dev/mapper/%s", volume);
-	char *save = NULL;
-
-	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		char *rest = NULL, *spec = strtok_r(line, " \t\r", &rest);
-		const char *where = spec ? strtok_r(NULL, " \t\r", &rest) : NULL;
-
-		if (where && streq(spec, device) && (streq(where, "/") || streq(where, "/boot")))
-			return true;
-	}
-	return false;
-}
-
-static void find_in_tree(const struct root *root, const struct crypttab *table, struct seals *ret)
-{
-	cleanup_free char *fstab = NULL;
-
-	if (read_text(root, &fstab, NULL, "etc/fstab") < 0)
-		fstab = xstrdup("");
-	for (size_t i = 0; i < table->list.n; i++)
-		if (table->list.v[i].initrd || fstab_mounts(fstab, table->list.v[i].volume))
-			add_by_table(&table->list.v[i], NULL, ret);
-}
-
-void seals_find(const struct root *root, struct seals *ret)
-{
-	struct crypttab table cleanup(crypttab_free) = {0};
 	cleanup_free char *text = NULL;
+	char *rest, *line, *why = NULL;
+	int r = read_text(root, &text, NULL, "etc/crypttab");
 
-	if (read_text(root, &text, NULL, "etc/crypttab") == 0)
-		crypttab_parse(text, &table);
-	if (root->live)
-		find_live(root, &table, ret);
-	else
-		find_in_tree(root, &table, ret);
+	if (r < 0)
+		return r == -ENOENT ? NULL
+				    : xasprintf("can't tell whether a disk's key is sealed to PCRs "
+						"8, 9 or 12: /etc/crypttab can't be read (%s)",
+						err_text(r));
+	for (rest = text; !why && (line = strsep(&rest, "\n"));)
+		why = judge_line(line);
+	return why;
 }
 
-void seals_free(struct seals *s)
+char *seal_why_refused(const struct root *root)
 {
-	for (size_t i = 0; i < s->list.n; i++) {
-		free(s->list.v[i].volume);
-		free(s->list.v[i].device);
-	}
-	vec_free(&s->list);
-}
+	char *why = root->live ? judge_volumes(root) : NULL;
 
-/* --- in words ------------------------------------------------------------------------ */
-
-static void add_pcrs(struct str *out, uint32_t pcrs)
-{
-	const char *before = "";
-
-	for (unsigned int i = 0; i < 32; i++) {
-		if (!(pcrs & 1u << i))
-			continue;
-		str_addf(out, "%s%u", before, i);
-		before = ", ";
-	}
-}
-
-char *seal_sentence(const struct seal *s)
-{
-	const char *device = s->device ? s->device : "DEVICE";
-	struct str out = {0};
-
-	str_addf(&out, "%s%s%s%s: its key is sealed by the TPM", s->volume, s->device ? " (" : "",
-		 s->device ? s->device : "", s->device ? ")" : "");
-	if (s->pcrs) {
-		str_addf(&out, " to PCR ");
-		add_pcrs(&out, s->pcrs);
-		str_add(&out, ", which kernel arguments change");
-	} else {
-		str_addf(&out,
-			 " (tpm2-device= in /etc/crypttab) to PCRs that railhead can't read (as "
-			 "root, cryptsetup luksDump %s shows the PCRs); kernel arguments change "
-			 "PCRs 8, 9 and 12, and if the key is sealed to one of these",
-			 device);
-	}
-	str_addf(&out,
-		 "%s the volume asks for its passphrase at the next boot, and a trial that waits "
-		 "there is rebooted; bind the key to PCR 7, with ",
-		 s->pcrs ? ": with other arguments" : ",");
-	if (s->clevis)
-		str_addf(&out, "clevis luks bind -d %s tpm2 '{\"pcr_ids\":\"7\"}'", device);
-	else
-		str_addf(&out,
-			 "systemd-cryptenroll --wipe-slot=tpm2 --tpm2-device=auto --tpm2-pcrs=7 %s",
-			 device);
-	return str_take(&out);
+	return why ? why : judge_crypttab(root);
 }

@@ -182,16 +182,9 @@ static void ask_witness(struct work *w)
  */
 static void ask_counters(const struct root *root, struct boot_view *v, struct settled *ret)
 {
-	struct counters c = {0};
-
-	if (!ret->reboot)
-		return;
-	counters_judge(root, &v->part.blocks, v->facts.cmdline, &c);
-	if (c.armed || c.block) {
-		ret->counted = xstrdup(c.armed ? c.armed : c.what);
-		ret->reboot = false;
-	}
-	counters_free(&c);
+	if (ret->reboot)
+		ret->counted = counters_why_held(root, &v->part.counters);
+	ret->reboot &= !ret->counted;
 }
 
 static int write_note(const struct root *root, const struct node *node, const struct kargs *wanted,

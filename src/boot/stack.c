@@ -77,8 +77,6 @@ void disks_below(const struct root *root, dev_t dev, struct strv *ret)
 
 /* --- layers that GRUB can't write through ----------------------------------------------------- */
 
-static char *judge(const struct root *root, const char *dev, int depth);
-
 /*
  * Skips the prefix "part1-" of "part1-mpath-3600a", which kpartx puts before the id of the mapped
  * device.
@@ -93,42 +91,20 @@ static const char *skip_partition(const char *uuid)
 	return digits && uuid[4 + digits] == '-' ? uuid + 4 + digits + 1 : uuid;
 }
 
-static char *judge_slaves(const struct root *root, const char *dev, int depth)
-{
-	cleanup_strv struct strv slaves = {0};
-	char *what = NULL;
-
-	read_slaves(root, dev, &slaves);
-	for (size_t i = 0; i < slaves.n && !what; i++)
-		what = judge(root, slaves.v[i], depth + 1);
-	return what;
-}
-
 /* The uuid of a device-mapper volume begins with the name of its maker (libdevmapper's convention).
  */
-static char *judge_dm(const struct root *root, const char *dev, int depth)
+static const char *maker(const char *id)
 {
-	cleanup_free char *uuid = NULL, *name = NULL;
-	const char *id;
-
-	read_attr(root, &uuid, NULL, "sys/class/block/%s/dm/uuid", dev);
-	read_attr(root, &name, NULL, "sys/class/block/%s/dm/name", dev);
-	id = uuid ? skip_partition(uuid) : "";
-	if (str_starts(id, "mpath-"))
-		return NULL;
-	if (uuid && id != uuid) /* a partition is as writable as its device */
-		return judge_slaves(root, dev, depth);
-	return xasprintf("the %s volume %s",
-			 str_starts(id, "LVM-")	    ? "LVM"
-			 : str_starts(id, "CRYPT-") ? "encrypted"
-						    : "device-mapper",
-			 name && *name ? name : dev);
+	return str_starts(id, "LVM-")	  ? "LVM"
+	       : str_starts(id, "CRYPT-") ? "encrypted"
+					  : "device-mapper";
 }
 
 static char *judge(const struct root *root, const char *dev, int depth)
 {
+	cleanup_free char *disk = NULL, *uuid = NULL, *name = NULL;
 	cleanup_strv struct strv slaves = {0};
-	cleanup_free char *disk = NULL;
+	const char *id;
 
 	if (depth > MAX_DEPTH)
 		return xasprintf("%s, which lies on too many layers of devices", dev);
@@ -137,11 +113,18 @@ static char *judge(const struct root *root, const char *dev, int depth)
 		return judge(root, disk, depth + 1);
 	if (root_exists(root, "sys/class/block/%s/md", dev))
 		return xasprintf("the RAID array /dev/%s", dev);
-	if (root_exists(root, "sys/class/block/%s/dm", dev))
-		return judge_dm(root, dev, depth);
-	/* bcache and similar devices */
 	read_slaves(root, dev, &slaves);
-	return slaves.n ? xasprintf("/dev/%s, which lies on /dev/%s", dev, slaves.v[0]) : NULL;
+	if (!root_exists(root, "sys/class/block/%s/dm", dev)) /* bcache and similar devices */
+		return slaves.n ? xasprintf("/dev/%s, which lies on /dev/%s", dev, slaves.v[0])
+				: NULL;
+	read_attr(root, &uuid, NULL, "sys/class/block/%s/dm/uuid", dev);
+	id = uuid ? skip_partition(uuid) : "";
+	if (str_starts(id, "mpath-"))
+		return NULL;
+	if (uuid && id != uuid) /* a partition, of one device, is as writable as this device */
+		return slaves.n ? judge(root, slaves.v[0], depth + 1) : NULL;
+	read_attr(root, &name, NULL, "sys/class/block/%s/dm/name", dev);
+	return xasprintf("the %s volume %s", maker(id), name && *name ? name : dev);
 }
 
 char *stack_unwritable(const struct root *root, dev_t dev)

@@ -32,6 +32,7 @@ const char *kargs_decision_name(enum kargs_decision d)
 		[KARGS_NO_LOADER] = "no-loader",
 		[KARGS_DAMAGED] = "damaged",
 		[KARGS_COUNTED] = "counted",
+		[KARGS_SEALED] = "sealed",
 		[KARGS_HELD] = "held",
 	};
 
@@ -243,7 +244,12 @@ static void decide_lost(const struct trial_facts *f, struct trial *t)
 {
 	cleanup_free char *line = kargs_line(f->wanted), *remedy = remedy_retry(f);
 
-	if (f->retry) {
+	if (f->retry && f->held) {
+		decide(t, f->held_as,
+		       "kernel arguments (%s) were on trial in this boot, and do not get another "
+		       "trial now: %s",
+		       line, f->held);
+	} else if (f->retry) {
 		decide(t, KARGS_WRITE_AND_REBOOT,
 		       "kernel arguments (%s) were on trial in this boot, and get another trial",
 		       line);
@@ -269,6 +275,17 @@ static bool loader_misreads(const struct trial_facts *f, struct err *err)
 
 /* --- this boot has the wanted args, and no others of ours ------------------------------------- */
 
+/* Another line at the next boot locks a disk, even with the same args. */
+static bool is_sealed(const struct trial_facts *f)
+{
+	return f->held && f->held_as == KARGS_SEALED;
+}
+
+static bool is_armed(const struct trial_facts *f)
+{
+	return f->env && env_slot_index(f->env->try_) >= 0;
+}
+
 /*
  * The args came by a trial, but the file describes none of their trials: it was replaced in this
  * boot. No verdict about them was ever written there, so they are not made good.
@@ -281,7 +298,7 @@ static bool is_unknown_trial(const struct trial_facts *f)
 static void decide_unknown_trial(const struct trial_facts *f, struct trial *t)
 {
 	/* Disarm armed args that are not wanted. */
-	decide(t, env_slot_index(f->env->try_) >= 0 ? KARGS_WRITE_NO_REBOOT : KARGS_SAME,
+	decide(t, is_armed(f) ? KARGS_WRITE_NO_REBOOT : KARGS_SAME,
 	       "all kernel arguments are in force by a trial that is not in %s, because the file "
 	       "was replaced since. The next boot has the earlier arguments, and starts a trial of "
 	       "these",
@@ -315,6 +332,10 @@ static void decide_arrived(const struct trial_facts *f, struct trial *t)
 		decide(t, KARGS_SAME,
 		       "all kernel arguments are in force; they do not come from railhead (%s)",
 		       err.text);
+	} else if (is_sealed(f) && !is_armed(f)) {
+		decide(t, KARGS_SAME,
+		       "all kernel arguments are in force; they do not come from railhead (%s)",
+		       f->held);
 	} else {
 		decide(t, KARGS_WRITE_NO_REBOOT,
 		       "this boot has all kernel arguments, the next boot would not: railhead "
@@ -393,8 +414,7 @@ static void decide_passed_by(const struct trial_facts *f, struct trial *t, const
 
 static bool armed_but_not_taken(const struct trial_facts *f)
 {
-	return f->env && env_slot_index(f->env->try_) >= 0 &&
-	       slot_is(f->env, f->env->try_, f->wanted);
+	return is_armed(f) && slot_is(f->env, f->env->try_, f->wanted);
 }
 
 /* ", the last one armed 2026-11-21 08:12 UTC"; "" if the time is unknown. Caller frees. */
@@ -503,12 +523,11 @@ static bool conflicts(const struct trial_facts *f, struct trial *t)
 	return true;
 }
 
-static void decide_counted(const struct trial_facts *f, struct trial *t, const char *diff)
+static void decide_held(const struct trial_facts *f, struct trial *t, const char *diff)
 {
-	decide(t, KARGS_COUNTED,
-	       "kernel arguments differ (%s), and railhead does not reboot for them now: %s. The "
-	       "first boot that no other program needs tries them",
-	       diff, f->other_counter);
+	decide(t, f->held_as,
+	       "kernel arguments differ (%s), and railhead does not reboot for them: %s", diff,
+	       f->held);
 }
 
 static const char *left_out_note(const struct trial *t)
@@ -542,9 +561,9 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 	t->again = no && f->retry_after && (!trial_boots_left(f) || was_given_back(f, t));
 	if (t->is_trial) {
 		decide_trial(f, t, diff);
-	} else if (armed_but_not_taken(f) && written_now(f) && f->other_counter) {
+	} else if (armed_but_not_taken(f) && written_now(f) && f->held) {
 		t->note = NOTE_SUPERSEDED;
-		decide_counted(f, t, diff);
+		decide_held(f, t, diff);
 	} else if (armed_but_not_taken(f) && written_now(f)) {
 		t->armed = true;
 		decide(t, KARGS_WRITE_AND_REBOOT,
@@ -578,11 +597,7 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 	} else if (conflicts(f, t)) {
 		return;
 	} else if (f->held) {
-		decide(t, KARGS_HELD,
-		       "kernel arguments differ (%s), and railhead does not reboot for them: %s",
-		       diff, f->held);
-	} else if (f->other_counter) {
-		decide_counted(f, t, diff);
+		decide_held(f, t, diff);
 	} else if (t->again && !was_given_back(f, t)) {
 		decide(t, KARGS_WRITE_AND_REBOOT,
 		       "kernel arguments differ (%s), and were rejected: tried again after %u "
@@ -754,7 +769,7 @@ int trial_write(const struct root *root, int dirfd, const struct trial_facts *f,
 		r = env_plan_try_again(f->env, f->wanted, id, &plan, err);
 	else if (t->decision == KARGS_WRITE_AND_REBOOT)
 		r = env_plan_arm(f->env, f->wanted, t->deaths, id, &plan, err);
-	else if (slot_is(f->env, f->env->good, f->wanted) || is_unknown_trial(f))
+	else if (slot_is(f->env, f->env->good, f->wanted) || is_unknown_trial(f) || is_sealed(f))
 		env_plan_disarm(f->env, id, &plan);
 	else
 		r = env_plan_adopt(f->env, f->wanted, !f->no_trial_why, id, &plan, err);

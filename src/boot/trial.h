@@ -15,7 +15,8 @@
  *    that earns one more trial, and then the same number of boots counts again. A trial that ended
  *    for another reason than the args is tried again, ENV_GIVEN_MAX times (boot/ends.h); with the
  *    deaths this limits the reboots,
- *  - no other program counts this boot or needs the next one (boot/counters.h),
+ *  - no other program counts this boot or needs the next one (boot/counters.h), and the trial locks
+ *    no disk (boot/seal.h),
  *  - railhead has made fewer than REBOOTS_MAX reboots since the last settled verdict. The facts for
  *    the rest of this list are in railhead.env, which may be lost; this count is kept elsewhere
  *    (boot/witness.h),
@@ -51,6 +52,7 @@ enum kargs_decision {
 	KARGS_NO_LOADER,	/* nothing here can bring args to the next boot */
 	KARGS_DAMAGED,		/* railhead.env is malformed, and args can't come by a trial */
 	KARGS_COUNTED,		/* another program needs this boot or the next one */
+	KARGS_SEALED,		/* a trial would lock a disk whose key is sealed to PCRs */
 	KARGS_HELD,		/* the budget of railhead's reboots is spent */
 };
 
@@ -61,7 +63,7 @@ enum trial_note {
 	NOTE_DIED,	  /* an earlier boot was a trial and died */
 	NOTE_NOT_ARRIVED, /* this trial booted without its args */
 	NOTE_NO_VARIABLE, /* GRUB took the trial, but booted an entry without our variable */
-	NOTE_SUPERSEDED,  /* other args are wanted or a counter is armed by now: no trial is next */
+	NOTE_SUPERSEDED,  /* other args are wanted, or a reboot is held: no trial is next */
 	NOTE_UNFIT,	  /* an item failed in the trial that holds without its args */
 	NOTE_LOOK_BACK,	  /* something failed in this trial; the next boot looks without its args */
 	NOTE_LOOKED_BACK, /* this boot has looked without the args: they are tried once more */
@@ -79,8 +81,9 @@ struct trial_facts {
 	const char *loader_why;	    /* when !loader_ok */
 	bool loader_parses;	    /* bootpart: parses_value */
 	const char *no_trial_why;   /* bootpart: why a trial can't be disarmed there; or NULL */
-	const char *held;	    /* why railhead may not reboot (witness.h); or NULL */
-	const char *other_counter;  /* why other programs need the boot (counters.h); or NULL */
+	const char *held;	    /* why railhead may not reboot, and the remedy; or NULL */
+	enum kargs_decision
+		held_as; /* with held: KARGS_COUNTED, _HELD, or _SEALED: no other line either */
 	const char *boot_id;
 	const char *kernel;
 	bool retry; /* apply --retry: rejected or not arrived args are tried once more */

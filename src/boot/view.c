@@ -11,6 +11,7 @@
 #include "boot/health.h"
 #include "boot/mode.h"
 #include "boot/pstore.h"
+#include "boot/seal.h"
 #include "boot/service.h"
 #include "profile/site.h"
 #include "sys/read.h"
@@ -77,8 +78,14 @@ static unsigned int retry_after(const struct root *root, const struct boot_view 
 	return site.retry_after;
 }
 
-static void decide_again(struct boot_view *v)
+/* Takes over why, which may be NULL. */
+static void hold(struct boot_view *v, enum kargs_decision as, char *why)
 {
+	if (!why)
+		return;
+	v->held = why;
+	v->facts.held = why;
+	v->facts.held_as = as;
 	trial_free(&v->trial);
 	trial_decide(&v->facts, &v->trial);
 }
@@ -88,14 +95,11 @@ static void ask_witness(const struct root *root, bool retry, struct boot_view *v
 {
 	cleanup_free char *was = NULL;
 
-	if (v->trial.decision != KARGS_WRITE_AND_REBOOT || v->trial.armed || retry)
+	if (v->trial.armed || retry)
 		return;
 	witness_read(root, &v->witness);
-	v->held = witness_why_held(&v->witness);
-	if (v->held) {
-		v->facts.held = v->held;
-		decide_again(v);
-	} else if (v->witness.reboots) {
+	hold(v, KARGS_HELD, witness_why_held(&v->witness));
+	if (!v->held && v->witness.reboots) {
 		was = v->trial.why;
 		v->trial.why = xasprintf("%s; reboots by railhead since the last verdict: %u of at "
 					 "most %d%s%s",
@@ -105,27 +109,16 @@ static void ask_witness(const struct root *root, bool retry, struct boot_view *v
 	}
 }
 
-/* Reads counters only if a reboot would follow. */
-static void ask_counters(const struct root *root, struct boot_view *v)
+/* Asks what may forbid a reboot, or another line, only where these would follow. */
+static void ask_others(const struct root *root, bool retry, struct boot_view *v)
 {
-	struct counters *c = &v->counters;
-
-	if (v->trial.decision != KARGS_WRITE_AND_REBOOT)
-		return;
-	counters_judge(root, &v->part.blocks, v->facts.cmdline, c);
-	/* The attempt was given back before the trial was armed, so this one was taken since. */
-	if (c->armed || (c->block && v->trial.armed)) {
-		v->facts.other_counter = c->armed ? c->armed : c->what;
-		c->block = NULL;
-		decide_again(v);
-	} else if (c->block) {
-		char *why = v->trial.why;
-
-		v->trial.why = xasprintf("%s; RAUC has counted this boot, so railhead first gives "
-					 "back the attempt of %s",
-					 why, c->what);
-		free(why);
-	}
+	if (v->trial.decision == KARGS_WRITE_AND_REBOOT)
+		ask_witness(root, retry, v);
+	if (v->trial.decision == KARGS_WRITE_AND_REBOOT)
+		hold(v, KARGS_COUNTED, counters_why_held(root, &v->part.counters));
+	if (v->trial.decision == KARGS_WRITE_AND_REBOOT ||
+	    v->trial.decision == KARGS_WRITE_NO_REBOOT)
+		hold(v, KARGS_SEALED, seal_why_refused(root));
 }
 
 int boot_view_open(const struct root *root, const struct node *node, const struct kargs *wanted,
@@ -162,8 +155,7 @@ int boot_view_open(const struct root *root, const struct node *node, const struc
 		.retry_after = retry_after(root, ret),
 	};
 	trial_decide(&ret->facts, &ret->trial);
-	ask_witness(root, retry, ret);
-	ask_counters(root, ret);
+	ask_others(root, retry, ret);
 	if (ret->trial.decision == KARGS_UNFIT)
 		name_items(root, wanted, ret);
 	return 0;
@@ -172,44 +164,9 @@ int boot_view_open(const struct root *root, const struct node *node, const struc
 int boot_view_close(struct boot_view *v, struct err *err)
 {
 	trial_free(&v->trial);
-	counters_free(&v->counters);
 	witness_free(&v->witness);
 	free(v->held);
 	return bootpart_close(&v->part, err);
-}
-
-/* --- an attempt of RAUC's ----------------------------------------------------------------------
- */
-
-int boot_attempt_give_back(const struct root *root, const struct node *node,
-			   const struct kargs *wanted, bool retry, struct attempt *ret,
-			   struct err *err)
-{
-	struct boot_view v;
-	int r = boot_view_open(root, node, wanted, false, retry, &v, err);
-
-	*ret = (struct attempt){0};
-	if (r < 0)
-		return r;
-	if (v.counters.block) {
-		ret->block = *v.counters.block;
-		ret->offset = v.counters.offset;
-		*v.counters.block = (struct block){0};
-	}
-	r = boot_view_close(&v, err);
-	if (r == 0 && ret->block.path)
-		r = bootpart_write_block(root, &ret->block, ret->offset, '0', err);
-	return r;
-}
-
-int boot_attempt_take(const struct root *root, const struct attempt *a, struct err *err)
-{
-	return a->block.path ? bootpart_write_block(root, &a->block, a->offset, '1', err) : 0;
-}
-
-void boot_attempt_free(struct attempt *a)
-{
-	block_free(&a->block);
 }
 
 /* --- first thing in a boot -------------------------------------------------------------------

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "boot/bootpart.h"
-#include "boot/counters.h"
 #include "boot/env.h"
 #include "boot/env_grub.h"
 #include "boot/trial.h"
@@ -21,9 +20,8 @@ struct boot_view {
 	bool have_env;
 	char env_damage[ERR_TEXT_MAX]; /* "" unless the file is malformed */
 	struct env_grub grub;	       /* if malformed: the values that GRUB reads from the file */
-	struct counters counters;      /* points into part */
 	struct witness witness;	       /* read only if a reboot would follow */
-	char *held;		       /* why the witness forbids a reboot; or NULL */
+	char *held;		       /* why a reboot is forbidden; or NULL */
 	struct trial_facts facts;      /* points into this struct and the caller's wanted, node */
 	struct trial trial;
 };
@@ -32,25 +30,6 @@ struct boot_view {
 int boot_view_open(const struct root *root, const struct node *node, const struct kargs *wanted,
 		   bool write, bool retry, struct boot_view *ret, struct err *err);
 int boot_view_close(struct boot_view *v, struct err *err);
-
-/* An attempt of RAUC's that was given back. */
-struct attempt {
-	struct block block; /* path NULL: no attempt was given back */
-	size_t offset;
-};
-
-/*
- * Gives the attempt back that RAUC's counter has taken for this boot, so that the next boot comes
- * to the same slot. Call it before a trial is armed, because a power cut in between must leave no
- * trial to the other slot. A caller that then fails to arm takes the attempt again.
- */
-int boot_attempt_give_back(const struct root *root, const struct node *node,
-			   const struct kargs *wanted, bool retry, struct attempt *ret,
-			   struct err *err);
-/* Takes the attempt again. Does nothing if none was given back. */
-int boot_attempt_take(const struct root *root, const struct attempt *a, struct err *err);
-void boot_attempt_free(struct attempt *a);
-#define cleanup_attempt __attribute__((__cleanup__(boot_attempt_free)))
 
 /*
  * Call first in the initrd stage and in stage early (in_root), for any profile and mode of the

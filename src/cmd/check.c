@@ -28,7 +28,7 @@ struct machine {
 	const struct root *root;
 	struct node *node; /* NULL: unknown */
 	bool parses_kargs; /* its GRUB parses arguments as a script */
-	struct seals seals;
+	char *sealed;	   /* why other kernel arguments would lock a disk; or NULL */
 };
 
 /* The state of one run of check. */
@@ -79,17 +79,19 @@ static void print_good(const char *path, const struct verdict_of_file *f)
 		printf("%s: ok, a drop-in of a profile that is missing or invalid\n", path);
 }
 
-/* Side effects of the profile's kernel arguments on the machine. */
-static void warn_of_seals(const struct seals *seals, struct place at, const char *key,
-			  struct diags *diags)
+/* An error only where a trial would be needed to bring the arguments. */
+static void judge_seal(const struct machine *m, const struct kargs *wanted, struct place at,
+		       const char *key, struct diags *diags)
 {
-	for (size_t i = 0; i < seals->list.n; i++) {
-		cleanup_free char *text = seal_sentence(&seals->list.v[i]);
+	cleanup_kargs struct kargs missing = {0};
 
-		diags->code = "seal";
-		diag_warn(diags, at, key, "%s", text);
-		diags->code = NULL;
-	}
+	if (!m->sealed)
+		return;
+	kargs_missing(wanted, m->node->cmdline, &missing);
+	diags->code = "seal";
+	if (missing.n)
+		diag_error(diags, at, key, "%s", m->sealed);
+	diags->code = NULL;
 }
 
 /* Checks each argument on its way through the boot loader of the machine or tree. */
@@ -130,7 +132,7 @@ static void judge_kargs(const struct profile *p, const struct machine *m, struct
 		diag_error(diags, at, first, "%s", err.text);
 	diags->code = NULL;
 	if (first)
-		warn_of_seals(&m->seals, at, first, diags);
+		judge_seal(m, &wanted, at, first, diags);
 }
 
 bool check_text(const struct root *root, const char *text, struct diags *ret)
@@ -491,14 +493,14 @@ static int check_files(struct invocation *inv)
 	m.parses_kargs = inv->root_path && grub_tree_parses_value(&inv->root);
 	if (cpus_count(&node.cpus) || node_functions(&node)->n) {
 		m.node = &node; /* otherwise the tree has profiles and no machine */
-		seals_find(&inv->root, &m.seals);
+		m.sealed = seal_why_refused(&inv->root);
 	}
 	if (code == EXIT_OK)
 		code = check_all(inv, &c);
 	if (c.files)
 		print_json(json_pack("{s:o}", "files", c.files));
 	diags_free(&c.told);
-	seals_free(&m.seals);
+	free(m.sealed);
 	node_free(&node);
 	return code;
 }

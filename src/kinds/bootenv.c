@@ -28,10 +28,15 @@ static int unsupported(struct change *c, const char *why)
 
 /* The faults of the decisions that lead to no boot. */
 static const enum fault faults[] = {
-	[KARGS_NO_LOADER] = FAULT_BOOT_NO_LOADER,    [KARGS_NOT_ARRIVED] = FAULT_BOOT_ARGS_LOST,
-	[KARGS_REJECTED] = FAULT_BOOT_ARGS_REJECTED, [KARGS_CONFLICT] = FAULT_BOOT_ARGS_CONFLICT,
-	[KARGS_DAMAGED] = FAULT_BOOT_ENV_DAMAGED,    [KARGS_UNFIT] = FAULT_BOOT_ARGS_UNFIT,
-	[KARGS_COUNTED] = FAULT_BOOT_COUNTED,	     [KARGS_HELD] = FAULT_BOOT_LOOP,
+	[KARGS_NO_LOADER] = FAULT_BOOT_NO_LOADER,
+	[KARGS_NOT_ARRIVED] = FAULT_BOOT_ARGS_LOST,
+	[KARGS_REJECTED] = FAULT_BOOT_ARGS_REJECTED,
+	[KARGS_CONFLICT] = FAULT_BOOT_ARGS_CONFLICT,
+	[KARGS_DAMAGED] = FAULT_BOOT_ENV_DAMAGED,
+	[KARGS_UNFIT] = FAULT_BOOT_ARGS_UNFIT,
+	[KARGS_COUNTED] = FAULT_BOOT_COUNTED,
+	[KARGS_SEALED] = FAULT_BOOT_SEALED,
+	[KARGS_HELD] = FAULT_BOOT_LOOP,
 };
 
 static int judge(const struct kind_ctx *ctx, struct change *c, const struct boot_view *v,
@@ -65,6 +70,7 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct boot
 	case KARGS_CONFLICT:
 	case KARGS_DAMAGED:
 	case KARGS_COUNTED:
+	case KARGS_SEALED:
 	case KARGS_HELD:
 		break;
 	}
@@ -127,21 +133,12 @@ static int write_env(const struct kind_ctx *ctx, const struct kargs *wanted, str
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct kargs wanted cleanup_kargs = {0};
-	struct attempt attempt cleanup_attempt = {0};
-	struct err later = {0};
 	int r;
 
 	wanted_of(c, &wanted);
 	/* Before the trial is armed, because its reboot and later reboots need the whole budget. */
 	r = ctx->retry ? witness_set_back(ctx->root, NULL, err) : 0;
-	if (r >= 0)
-		r = boot_attempt_give_back(ctx->root, ctx->node, &wanted, ctx->retry, &attempt,
-					   err);
-	if (r == 0)
-		r = write_env(ctx, &wanted, err);
-	if (r < 0 && boot_attempt_take(ctx->root, &attempt, &later) < 0)
-		err_wrap(err, "%s", later.text);
-	return r;
+	return r < 0 ? r : write_env(ctx, &wanted, err);
 }
 
 /* Mounting and writing a boot partition can hang on a dying disk: set runs in a worker. */

@@ -388,15 +388,18 @@ void __wrap_boot_id_read(const struct root *root, struct boot_id *ret)
 	snprintf(ret->kernel, sizeof(ret->kernel), "%s", kernel_name[m.f->kernel]);
 }
 
-void __wrap_counters_judge(const struct root *root, struct blocks *b, const char *cmdline,
-			   struct counters *ret);
-void __wrap_counters_judge(const struct root *root, struct blocks *b, const char *cmdline,
-			   struct counters *ret)
+char *__wrap_counters_why_held(const struct root *root, struct counters *c);
+char *__wrap_counters_why_held(const struct root *root, struct counters *c)
 {
-	(void)root, (void)b, (void)cmdline;
-	*ret = (struct counters){0};
-	if (m.f->flags & FACT_COUNTER)
-		ret->armed = xstrdup("greenboot counts");
+	(void)root, (void)c;
+	return m.f->flags & FACT_COUNTER ? xstrdup("greenboot counts") : NULL;
+}
+
+char *__wrap_seal_why_refused(const struct root *root);
+char *__wrap_seal_why_refused(const struct root *root)
+{
+	(void)root;
+	return NULL;
 }
 
 int __wrap_read_attr(const struct root *root, char **ret, struct err *err, const char *fmt, ...);

@@ -38,10 +38,10 @@ struct machine {
 		ends; /* of its trials, in order: enum env_end, or '-': it lives. NULL: so do all */
 	bool panicked;		/* the last trial left a record in pstore */
 	const char *image_args; /* on each line, not ours */
-	const char *counter;	/* of an updater's, armed */
 	unsigned int retry_after;
 	bool sick;	  /* something fails in each boot, with any args */
 	const char *held; /* why railhead may make no reboot */
+	enum kargs_decision held_as;
 	bool loader_ok;
 	const char *kernel;
 	/* where it is */
@@ -128,8 +128,8 @@ static void decide(struct machine *m, const char *wanted, struct trial *t, bool 
 				.cmdline = m->cmdline,
 				.loader_ok = m->loader_ok,
 				.loader_why = m->loader_ok ? NULL : "no grub.cfg",
-				.other_counter = m->counter,
 				.held = m->held,
+				.held_as = m->held_as,
 				.boot_id = id.id,
 				.kernel = m->kernel,
 				.retry = retry,
@@ -1340,6 +1340,7 @@ static void test_held(void **state)
 	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
 	m.writes = m.reboots = 0;
 	m.held = "railhead has made 5 reboots";
+	m.held_as = KARGS_HELD;
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(power_on(&m, "a=2"), KARGS_HELD);
 		assert_string_equal(kargs_decision_name(m.last.decision), "held");
@@ -1438,7 +1439,8 @@ static void test_other_counter(void **state)
 	(void)state;
 	machine_init(&m);
 	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
-	m.counter = "greenboot counts";
+	m.held = "greenboot counts";
+	m.held_as = KARGS_COUNTED;
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(power_on(&m, i == 1 ? "" : "a=2"), KARGS_COUNTED);
 		assert_non_null(strstr(m.last.why, "greenboot counts"));
@@ -1447,7 +1449,7 @@ static void test_other_counter(void **state)
 	/* What needs no reboot goes on. */
 	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
 	assert_int_equal(m.reboots, 1);
-	m.counter = NULL;
+	m.held = NULL;
 	assert_int_equal(power_on(&m, "a=2"), KARGS_SAME);
 	assert_int_equal(m.reboots, 2);
 	machine_done(&m);
@@ -1465,7 +1467,8 @@ static void test_other_counter_after_arming(void **state)
 	decide(&m, "a=2", &t, true, false);
 	assert_int_equal(t.decision, KARGS_WRITE_AND_REBOOT);
 	trial_free(&t);
-	m.counter = "greenboot counts";
+	m.held = "greenboot counts";
+	m.held_as = KARGS_COUNTED;
 	trial_free(&m.last);
 	decide(&m, "a=2", &m.last, true, false);
 	assert_int_equal(m.last.decision, KARGS_COUNTED);
@@ -1476,7 +1479,7 @@ static void test_other_counter_after_arming(void **state)
 	assert_int_equal(power_on(&m, "a=2"), KARGS_COUNTED);
 	assert_false(kargs_has(m.cmdline, "railhead.trial=a"));
 	assert_int_equal(m.reboots, 0);
-	m.counter = NULL;
+	m.held = NULL;
 	assert_int_equal(power_on(&m, "a=2"), KARGS_SAME);
 	assert_int_equal(m.reboots, 1);
 	machine_done(&m);

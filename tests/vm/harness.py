@@ -56,7 +56,7 @@ LONG = ("shell", "emergency", "memory", "version back", "no reboot", "own reboot
          "pid_max", "offline", "two cuts", "other image", "other kernel", "kernel back", "converged",
         "initramfs-tools: hang", "initramfs-tools: none", "initramfs-tools: break", "lost env",
         "lost env, efi",
-        "rauc", "rauc, dead", "greenboot", "green", "boot complete", "boot complete, fit",
+        "rauc", "rauc, good", "rauc, dead", "greenboot", "green", "boot complete", "boot complete, fit",
         "xfs", "lvm", "cut-ext4", "cut-xfs", "cut-vfat", "p2p",
         "snapshot: reinstall, downgrade and upgrade restart nothing and keep the args and edits",
         "snapshot: a user's own GRUB_CMDLINE_LINUX outlives apply, a new kernel, reset and removal",
