@@ -17,7 +17,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +25,7 @@
 #include "gate/neighbours.h"
 #include "sys/clock.h"
 #include "sys/isolation.h"
+#include "sys/syscalls.h"
 
 /* Shared with the keeper: outlives it, so that the gate has the result if the keeper hangs. */
 struct spawn_note {

@@ -12,16 +12,13 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "sys/syscalls.h"
 
 /* Linux 5.12; the headers of Debian 11 lack them (include/uapi/linux/mount.h). */
-#ifndef SYS_mount_setattr
-#define SYS_mount_setattr 442
-#endif
 enum { AT_RECURSIVELY = 0x8000, ATTR_RDONLY = 1 };
 
 static const struct {

@@ -8,10 +8,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
 #include "base/mem.h"
+#include "sys/syscalls.h"
 
 enum {
 	MAX_LINKS = 40,	 /* as in the kernel: ELOOP beyond */
