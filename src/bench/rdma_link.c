@@ -161,12 +161,21 @@ int rdma_link_memory(struct rdma_link *link, enum rdma_side side, void *p, size_
 	return 0;
 }
 
+/* Of rdma-core 34, which Debian 11 has not; NULL where the library lacks it. */
+extern struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
+					uint64_t iova, int fd, int access) __attribute__((weak));
+
 int rdma_link_dmabuf(struct rdma_link *link, enum rdma_side side, int fd, uint64_t offset,
 		     size_t len, uint64_t iova, struct err *err)
 {
 	struct rdma_link_side *s = &link->side[side];
-	struct ibv_mr *mr = ibv_reg_dmabuf_mr(s->pd, offset, len, iova, fd, ACCESS);
+	struct ibv_mr *mr;
 
+	if (!ibv_reg_dmabuf_mr)
+		return err_set(err, -EOPNOTSUPP,
+			       "libibverbs is too old for dma-buf: ibv_reg_dmabuf_mr is in "
+			       "rdma-core 34 and newer");
+	mr = ibv_reg_dmabuf_mr(s->pd, offset, len, iova, fd, ACCESS);
 	if (!mr && (errno == EOPNOTSUPP || errno == EPROTONOSUPPORT))
 		return err_set(err, -EOPNOTSUPP,
 			       "the driver of %s does not support dma-buf (ibv_reg_dmabuf_mr)",
