@@ -51,6 +51,9 @@ SIM_LIBS := fuse3
 # Only their headers: opened at run time, by what needs them (src/sys/libraries.c).
 HEADER_LIBS := libarchive libkmod libpci mount blkid libsystemd
 
+# Parts of glibc; before 2.34 each is a library of its own.
+LIBC := -lm -ldl -pthread
+
 # Asked once, and only by goals that compile.
 pkg = $(shell $(PKG_CONFIG) $(1) $(2))
 CPPFLAGS += -D_GNU_SOURCE -DRAILHEAD_VERSION='"$(VERSION)"' -Isrc
@@ -108,18 +111,18 @@ all: $(BUILD)/railhead $(BUILD)/railhead-bench $(BUILD)/05_railhead ## build the
 
 $(BUILD)/railhead: $(call obj,release,src/main.c $(ROOM_SRC))
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS)) -lm
+	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS)) $(LIBC)
 
 $(BUILD)/railhead-bench: $(call obj,release,$(BENCH_SRC) $(BASE_SRC))
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(BENCH_LIBS))
+	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(BENCH_LIBS)) $(LIBC)
 
 # With stalls that no accounting shows, and load to measure beside: for tests/bench/gate-load.
 $(BUILD)/test/railhead-bench-stalls: $(call obj,release,$(BENCH_SRC) $(BASE_SRC) tests/lib/stalls.c)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(REL_LDFLAGS) -Wl,--wrap=chain_walk,--wrap=stream_pick -o $@ $^ \
-		$(call pkg,--libs,$(BENCH_LIBS))
+		$(call pkg,--libs,$(BENCH_LIBS)) $(LIBC)
 $(BUILD)/test/load: $(call obj,release,tests/lib/load.c)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
@@ -295,7 +298,7 @@ $(BUILD)/test/libtest.a: $(TEST_OBJ)
 $(BUILD)/test/test_%: $(BUILD)/$(UNIT)/tests/unit/test_%.o $(BUILD)/test/libtest.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(TEST_LDFLAGS) $(HOOKS) -o $@ $^ $(call pkg,--libs,$(LIBS) $(BENCH_LIBS) $(TEST_LIBS)) -lm
+	$(Q)$(CC) $(TEST_LDFLAGS) $(HOOKS) -o $@ $^ $(call pkg,--libs,$(LIBS) $(BENCH_LIBS) $(TEST_LIBS)) $(LIBC)
 
 # The same clock for a whole program.
 $(BUILD)/test/clock.so: tests/lib/clock.c tests/lib/clock.h Makefile | $(BUILD)/deps-ok
@@ -317,12 +320,12 @@ check-arm64: build-tests-arm64 ## the unit tests for arm64, under qemu-user
 # Each target over its corpus, and over inputs made of the corpus. The random search is `make fuzz`.
 $(BUILD)/test/fuzz_%: $(BUILD)/test/tests/fuzz/fuzz_%.o $(BUILD)/test/tests/fuzz/replay.o $(BUILD)/test/libtest.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS)) -lm
+	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS)) $(LIBC)
 
 # Drives GRUB's own readers in tests/grub_reader.bats.
 $(BUILD)/test/grub_reader: $(call obj,test,$(GRUB_READER_SRC)) $(BUILD)/test/libtest.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS)) -lm
+	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS)) $(LIBC)
 
 # All histories of a trial: railhead's own objects, on a disk in memory.
 HISTORIES_DOORS := root_open_at fstat pwrite pread fsync read_fd read_attr machine_create_durable bootpart_open \
@@ -337,7 +340,7 @@ $(BUILD)/release/libroom.a: $(call obj,release,$(ROOM_SRC))
 $(BUILD)/histories: $(call obj,release,$(HISTORIES_SRC)) $(BUILD)/release/libroom.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(REL_LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(HISTORIES_DOORS)) -o $@ $^ \
-		$(call pkg,--libs,$(LIBS))
+		$(call pkg,--libs,$(LIBS)) $(LIBC)
 
 seeded-bugs: $(BUILD)/histories ## seed bugs into copies of railhead: each must break an invariant of its trials
 	$(Q)tests/lib/sandbox tests/seeded/run
@@ -431,7 +434,7 @@ $(BUILD)/fuzz/%.o: %.c | $(BUILD)/deps-ok $(BUILD)/fuzz/clang-ok
 
 $(BUILD)/fuzz/fuzz_%: $(BUILD)/fuzz/tests/fuzz/fuzz_%.o $(call obj,fuzz,$(FUZZ_LIB_SRC))
 	$(call say,LINK,$@)
-	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(call pkg,--libs,$(LIBS)) -lm
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(call pkg,--libs,$(LIBS)) $(LIBC)
 
 lint: all ## rooms, warnings, shell and Python scripts, privileges of tests, formatting, man pages, words, what follows from tables
 	$(Q)tests/lint/rooms
