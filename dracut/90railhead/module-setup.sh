@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck disable=SC2154 # moddir, initdir, systemdsystemunitdir, SYSTEMCTL: dracut's
+# shellcheck disable=SC2154 # moddir, initdir, systemdsystemunitdir: dracut's
 #
 # Nothing that could go stale is put into the initramfs: a unit and the hook that starts
 # it. The unit runs the real root's own railhead with the real root's profiles. And the
@@ -21,5 +21,7 @@ install() {
 		"$systemdsystemunitdir/railhead-initrd.service"
 	inst_multiple "$systemdsystemunitdir/railhead-trial.timer" \
 		"$systemdsystemunitdir/railhead-trial.service"
-	$SYSTEMCTL -q --root "$initdir" add-wants sysinit.target railhead-trial.timer
+	# As `systemctl add-wants` does: dracut 051, Debian 11's, has no $SYSTEMCTL.
+	mkdir -p "$initdir$systemdsystemunitdir/sysinit.target.wants"
+	ln -sf ../railhead-trial.timer "$initdir$systemdsystemunitdir/sysinit.target.wants/"
 }
