@@ -182,3 +182,16 @@ sys.stdin.read()' "$root/run/railhead/lock" "$BATS_TEST_TMPDIR/held" >/dev/null 
   run -0 "$railhead" apply --root "$root" # of a tree: a machine exits with 9 (tests/vm/boot_uki.py)
   [ ! -e "$env" ]
 }
+
+@test "no NUMA node has any of the pages: their arguments came to nothing, and no memory is short" {
+  "$railhead" kargs --reset --root "$root"
+  run -8 "$railhead" apply --root "$root"
+  grub-editenv "$env" set railhead_try=t
+  echo "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro $wanted railhead.slot=b railhead.trial=b panic=30" >"$root/proc/cmdline"
+  run ! "$railhead" verify --root "$root"
+  [[ $output == *"node 0 has 0 pages, expected 2 (now node0=0 node1=0); no NUMA node has any: Linux before 5.16 "*"at: runtime"* ]]
+  # One node has its pages: the other is short.
+  echo 2 >"$root/sys/devices/system/node/node1/hugepages/hugepages-1048576kB/nr_hugepages"
+  run ! "$railhead" verify --root "$root"
+  [[ $output == *"node 0 has 0 pages, expected 2 (now node0=0 node1=2); the kernel moves a shortage"* ]]
+}

@@ -22,12 +22,20 @@ static int look_given(const struct kind_ctx *ctx, struct change *c, struct err *
 
 const struct target_item given_item = {.kind = &kind_check, .look = look_given};
 
+#define SHORTAGE                                                                                  \
+	"the kernel moves a shortage of one node to another: see HugeTLB in the kernel log, and " \
+	"request fewer pages or fit more memory on that node"
+/* The kernel allocates as many as it can; 0 is what hugepages=0:32 means before Linux 5.16. */
+#define NO_PAGES                                                                       \
+	"no NUMA node has any: Linux before 5.16 reads no count per NUMA node in its " \
+	"arguments, so write `at: runtime` there; else see HugeTLB in the kernel log"
+
 static int look_pages(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	const struct part *part = &c->parts.v[0];
 	unsigned int node = part->index;
 	struct str all = {0};
-	uint64_t have;
+	uint64_t have, on_all = 0;
 	int r;
 
 	r = read_u64(ctx->root, &have, err, PAGES, node, part->name);
@@ -45,15 +53,14 @@ static int look_pages(const struct kind_ctx *ctx, struct change *c, struct err *
 	     n = cpus_next(&ctx->node->nodes, n)) {
 		uint64_t v;
 
-		if (read_u64(ctx->root, &v, NULL, PAGES, (unsigned int)n, part->name) == 0)
-			str_addf(&all, "%snode%d=%llu", all.len ? " " : "", n,
-				 (unsigned long long)v);
+		if (read_u64(ctx->root, &v, NULL, PAGES, (unsigned int)n, part->name) != 0)
+			continue;
+		str_addf(&all, "%snode%d=%llu", all.len ? " " : "", n, (unsigned long long)v);
+		on_all += v;
 	}
-	change_reason(c,
-		      "node %u has %llu pages, expected %lld (now %s); the kernel moves a shortage "
-		      "of one node to another: see HugeTLB in the kernel log, and request fewer "
-		      "pages or fit more memory on that node",
-		      node, (unsigned long long)have, (long long)c->want.number, str_get(&all));
+	change_reason(c, "node %u has %llu pages, expected %lld (now %s); %s", node,
+		      (unsigned long long)have, (long long)c->want.number, str_get(&all),
+		      on_all ? SHORTAGE : NO_PAGES);
 	str_free(&all);
 	return 0;
 }

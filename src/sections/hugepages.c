@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * hugepages: pages of a size on each NUMA node. `at: boot` uses the kernel's per-node syntax
- * (hugepages=0:32,1:32) and checks the pages of each node, because the kernel silently allocates
- * what one node lacks on another. `at: runtime` writes the per-node files in the initramfs, before
- * memory is fragmented. See Documentation/admin-guide/mm/hugetlbpage.rst.
+ * (hugepages=0:32,1:32, Linux 5.16) and checks the pages of each node, because the kernel silently
+ * allocates what one node lacks on another. `at: runtime` writes the per-node files in the
+ * initramfs, before memory is fragmented. See Documentation/admin-guide/mm/hugetlbpage.rst.
  */
 #include "sections/hugepages.h"
 
@@ -35,7 +35,8 @@ static const struct spec page_when = {
 	.check = value_word,
 	.words = WORDS("boot", "runtime"),
 	.meanings = WORDS("boot",
-			  "by kernel arguments, while memory is whole; a change takes one reboot",
+			  "by kernel arguments of Linux 5.16 and newer, while memory is whole; a "
+			  "change takes one reboot",
 			  "runtime",
 			  "by the initramfs, without a reboot; the memory may have room for fewer"),
 };
