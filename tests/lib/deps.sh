@@ -5,6 +5,7 @@
 #   tests/lib/deps.sh build|deb|rpm|sim|test|arm64|bench|fuzz|pictures|vm ...
 #   tests/lib/deps.sh libraries: what the programs and their unit tests are
 #     linked with; prints the names, for tests/lib/sysroot
+#   tests/lib/deps.sh names PART: prints the names of a part, for a tree of another release
 #
 # As `apt-get install` does, it upgrades what a wanted package needs in another version
 # (libsystemd-dev, say, demands the libsystemd0 of its own), and says so before. It never removes or
@@ -35,7 +36,7 @@ vm_packages="$deb_packages mmdebstrap binutils python3 fdisk e2fsprogs grub-comm
   grub-efi-amd64-bin ovmf dosfstools mtools xfsprogs ca-certificates"
 
 usage() {
-  echo "usage: $0 build|deb|rpm|sim|test|arm64|bench|fuzz|pictures|vm ... | libraries" >&2
+  echo "usage: $0 build|deb|rpm|sim|test|arm64|bench|fuzz|pictures|vm ... | libraries | names PART" >&2
   exit 2
 }
 
@@ -117,6 +118,10 @@ reason() {
 parts=$*
 if [ "$parts" = libraries ]; then
   echo "$libraries $unit_libraries" | xargs -n 1
+  exit
+fi
+if [ "$1" = names ]; then
+  packages_of "${2:?part}" | xargs -n 1
   exit
 fi
 case ${RAILHEAD_DEPS:-} in

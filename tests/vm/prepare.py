@@ -20,10 +20,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 
 # Releases of Debian that can be guests, and where they leave their logs.
-LOGS = {"bookworm": os.path.join(TOP, "build/vm"), "trixie": os.path.join(TOP, "build/vm-trixie")}
+LOGS = {"bookworm": os.path.join(TOP, "build/vm"),
+        **{name: os.path.join(TOP, f"build/vm-{name}") for name in ("bullseye", "trixie", "forky")}}
+
+# Their libraries are older than this machine's: packages that were built here do not run there.
+OLDER = ("bullseye",)
+
 DIST = os.environ.get("DIST", "bookworm")
 if DIST not in LOGS:
-    sys.exit(f"DIST={DIST}: {' and '.join(LOGS)} can be guests")
+    sys.exit(f"DIST={DIST}: {', '.join(LOGS)} can be guests")
 
 # What a guest's disks are made by, besides the packages.
 IMAGE_SOURCES = ("build-image", "build-layouts", "release.sh", "bios_hole.S", "sources", "layouts",
@@ -111,13 +116,32 @@ def qemu():
 
 
 @functools.lru_cache(maxsize=None)
+def _packages_of_machine():
+    return _step("railhead packages", os.path.join(TOP, "packaging/deb/build")).split()
+
+
 def packages():
-    """The packages of this tree, or those that were built elsewhere."""
+    """The packages of this tree, built in the guest's release if need be, or built elsewhere."""
     ready = os.environ.get("RAILHEAD_VM_DEB")
     if ready:
         say(f"railhead packages: {ready}")
         return ready.split()
-    return _step("railhead packages", os.path.join(TOP, "packaging/deb/build")).split()
+    built = _packages_of_machine()
+    return _packages_of_release(built) if DIST in OLDER else built
+
+
+def _packages_of_release(built):
+    """built: those of this machine, which are others whenever the tree is another one."""
+    parts = [DIST]
+    for path in [os.path.join(HERE, name) for name in ("build-packages", "sources")] + built:
+        parts += _contents(path)
+    key = cache.digest(*parts)
+    place = cache.find("packages", key)
+    if not place:
+        with cache.making("packages", key) as part:
+            _step(f"railhead packages, built in {DIST}", os.path.join(HERE, "build-packages"), part)
+        place = cache.find("packages", key)
+    return sorted(os.path.join(place, name) for name in os.listdir(place) if name.endswith(".deb"))
 
 
 def _contents(path):

@@ -7,9 +7,9 @@
 
 dist=${DIST:-bookworm}
 case $dist in
-  bookworm | trixie) ;;
+  bullseye | bookworm | trixie | forky) ;;
   *)
-    echo "$0: DIST=$dist: bookworm and trixie can be guests" >&2
+    echo "$0: DIST=$dist: bullseye, bookworm, trixie and forky can be guests" >&2
     exit 2
     ;;
 esac
