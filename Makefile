@@ -354,7 +354,7 @@ check-bats: ahead all $(BUILD)/histories $(BUILD)/test/grub_reader $(BUILD)/simn
 lies: ahead all $(GPU_STANDINS) ## incidents in which "ready" would be a lie, and their healthy twins (tests/lies)
 	$(Q)tests/lib/sandbox tests/lies/run
 
-check-vm: all ## boot a real Debian in QEMU (DIST=trixie: Debian 13 instead of 12)
+check-vm: all ## boot a real Debian in QEMU (DIST=trixie: Debian 13 instead of 12; bullseye, forky)
 	$(Q)tests/vm/run
 
 check-pictures: all $(BUILD)/simnode ## open the pages of --html in Chromium: layout, completeness, accessibility
@@ -362,11 +362,12 @@ check-pictures: all $(BUILD)/simnode ## open the pages of --html in Chromium: la
 
 # Each part is run, whatever came of those before.
 check-long: export RAILHEAD_POWER_CUTS ?= 5
-check-long: all $(BUILD)/histories ## what check has no time for: all of Debian 13, power cuts at any moment, bare Debians
+check-long: all $(BUILD)/histories ## what check has no time for: Debian 11, 13 and the next, power cuts at any moment, bare Debians
 	$(Q)failed=; for part in 'tests/lib/sandbox build/histories --depth 6 --faults 0' \
 			'tests/lib/sandbox build/histories --depth 5 --faults 1' \
 			'tests/lib/sandbox build/histories --depth 4' \
 			'tests/lib/sandbox build/histories --depth 8 --incidents 3' 'env DIST=trixie tests/vm/run' 'tests/vm/run --long' \
+			'env DIST=bullseye tests/vm/run' 'env DIST=forky tests/vm/run' tests/long/blscfg \
 			'tests/lib/sandbox tests/long/faults' tests/long/bare tests/long/images; do \
 		echo "# $$part"; $$part || failed="$$failed, $$part"; done; \
 		[ -z "$$failed" ] || { echo "failed: $${failed#, }"; exit 1; }

@@ -41,8 +41,20 @@ LONGEST = ("bootdir", MAIN, DEVICES, "trials-more", "trials")
 # They need systemd 254, which Debian 12 has not.
 SOFT_REBOOTS = ("soft-reboot", "soft-reboot, bad")
 
-# What Debian 12 lacks: that systemd, and Linux 6.11 with pci=config_acs=.
+# What Debian 12 and 11 lack: that systemd, and Linux 6.11 with pci=config_acs=.
 NEWER = SOFT_REBOOTS + ("translated way",)
+
+# It needs GRUB 2.14.
+BLSCFG = ("blscfg",)
+
+# The states that each release lacks.
+LACKING = {"bullseye": NEWER + BLSCFG, "bookworm": NEWER + BLSCFG, "trixie": BLSCFG, "forky": ()}
+
+# The states whose cases are all that is run of the oldest release and of the next one, unless cases
+# are named: the boots with arguments by trial, by BIOS and by EFI, the verdict, and a trial that
+# panics and comes back.
+CORE = ("bootdir2", "efi2", "panic", "panic again") + BLSCFG
+ONLY_CORE = ("bullseye", "forky")
 
 # The states whose cases are the short form: what CI sees on another release of Debian.
 SHORT = SOFT_REBOOTS
@@ -129,14 +141,15 @@ def _shorten(text):
 
 
 def _of_release(release):
-    lacking = NEWER if release == "bookworm" else ()
-    return [entry for entry in _cases if entry[0] not in lacking]
+    return [entry for entry in _cases if entry[0] not in LACKING[release]]
 
 
 def select(words, release):
-    """The cases whose state or title contains one of the words; all if none."""
-    return [entry for entry in _of_release(release)
-            if not words or any(word in title_of(entry) for word in words)]
+    """The cases whose state or title contains one of the words; if none, all that are run."""
+    found = _of_release(release)
+    if words:
+        return [entry for entry in found if any(word in title_of(entry) for word in words)]
+    return [entry for entry in found if release not in ONLY_CORE or entry[0] in CORE]
 
 
 def title_of(entry):

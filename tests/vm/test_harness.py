@@ -167,6 +167,15 @@ class Long(unittest.TestCase):
         known |= {harness.title_of(entry) for entry in harness._cases}
         self.assertEqual(set(harness.LONG) - known, set())
 
+    def test_of_the_oldest_and_the_next_release_only_the_core_is_run_unless_cases_are_named(self):
+        self.assertEqual(set(harness.CORE) - set(harness._states), set())
+        for release in prepare.LOGS:
+            whole, named = harness.select([], release), harness.select(["xfs2"], release)
+            self.assertEqual({entry[0] for entry in whole} <= set(harness.CORE),
+                             release in harness.ONLY_CORE)
+            self.assertTrue(named)
+            self.assertEqual("blscfg" in {entry[0] for entry in whole}, release == "forky")
+
 
 class Console(unittest.TestCase):
     def test_a_serial_line_without_interrupts(self):

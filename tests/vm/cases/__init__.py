@@ -30,6 +30,7 @@ from cases import no_trial   # noqa: F401
 from cases import powercut   # noqa: F401
 from cases import trials     # noqa: F401
 from cases import baked      # noqa: F401
+from cases import blscfg     # noqa: F401
 from cases import trial_cost  # noqa: F401
 from cases import boot_counters  # noqa: F401
 from cases import other_kernel  # noqa: F401
