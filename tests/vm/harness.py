@@ -65,6 +65,7 @@ SHORT = SOFT_REBOOTS
 LONG = ("shell", "emergency", "memory", "version back", "no reboot", "own reboot", "entry", "entries",
         "menu back", "direct", "uplink", "read-only", "writable", "recovery", "rescue", "single", "crash",
          "malformed", "reset", "cut trials", "orderly stops", "left alone", "forgiven",
+         "offline update", "update first", "masked gate",
          "pid_max", "offline", "two cuts", "other image", "other kernel", "kernel back", "converged",
         "initramfs-tools: hang", "initramfs-tools: none", "initramfs-tools: break", "lost env",
         "lost env, efi",
