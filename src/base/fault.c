@@ -120,8 +120,7 @@ static const struct fault_row rows[] = {
 	F(BOOT_COUNTED, "RH-BOOT-COUNTED", RETRY, WAIT, "railhead kargs",
 	  "An update of the operating system is not confirmed yet, the next boot is to install one "
 	  "or to label files again, or a boot loader counts this boot, so that a reboot by "
-	  "railhead "
-	  "could undo or cut the work.",
+	  "railhead could undo or cut the work.",
 	  "Let the updater confirm this boot or do its work before anything else reboots the node: "
 	  "railhead tries the kernel arguments in the first boot that nothing else needs."),
 	F(BOOT_SEALED, "RH-BOOT-SEALED", SITE, SETTING, "railhead kargs",

@@ -288,8 +288,8 @@ static bool line_relabels(const char *cmdline)
 
 static void judge_work(const struct root *root, struct counters *ret)
 {
-	cleanup_free char *cmdline = NULL;
 	static const char *const links[] = {"/system-update", "/etc/system-update"};
+	cleanup_free char *cmdline = NULL;
 
 	for (size_t i = 0; i < array_len(links); i++)
 		if (is_there(root, links[i]))

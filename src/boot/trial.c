@@ -305,10 +305,21 @@ static void decide_unknown_trial(const struct trial_facts *f, struct trial *t)
 	       ENV_FILE_NAME);
 }
 
+/* Why arguments that are in force are not stored for the next boot; NULL: they are. */
+static const char *why_not_stored(const struct trial_facts *f, struct err *err)
+{
+	if (!f->loader_ok)
+		return f->loader_why ? f->loader_why : "no boot loader";
+	if (loader_misreads(f, err))
+		return err->text;
+	return is_sealed(f) && !is_armed(f) ? f->held : NULL;
+}
+
 static void decide_arrived(const struct trial_facts *f, struct trial *t)
 {
 	/* After a commit the line still has the mark, but the slot may hold other args by then. */
 	bool of_wanted = t->is_trial && slot_is(f->env, t->slot, f->wanted);
+	const char *why_not;
 	struct err err = {0};
 
 	/* The trial's args are no longer wanted, and the kernel lost them: not a death. */
@@ -324,18 +335,10 @@ static void decide_arrived(const struct trial_facts *f, struct trial *t)
 		decide(t, KARGS_SAME, "all kernel arguments are in force");
 	} else if (is_unknown_trial(f)) {
 		decide_unknown_trial(f, t);
-	} else if (!f->loader_ok) {
+	} else if ((why_not = why_not_stored(f, &err))) {
 		decide(t, KARGS_SAME,
 		       "all kernel arguments are in force; they do not come from railhead (%s)",
-		       f->loader_why ? f->loader_why : "no boot loader");
-	} else if (loader_misreads(f, &err)) {
-		decide(t, KARGS_SAME,
-		       "all kernel arguments are in force; they do not come from railhead (%s)",
-		       err.text);
-	} else if (is_sealed(f) && !is_armed(f)) {
-		decide(t, KARGS_SAME,
-		       "all kernel arguments are in force; they do not come from railhead (%s)",
-		       f->held);
+		       why_not);
 	} else {
 		decide(t, KARGS_WRITE_NO_REBOOT,
 		       "this boot has all kernel arguments, the next boot would not: railhead "
