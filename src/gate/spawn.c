@@ -137,26 +137,30 @@ static bool kill_it(pid_t pid, void *arg)
 
 /*
  * For a subreaper: ends all processes below it. An orphan becomes its child, and the next walk
- * finds it. Waits as long as a killed child hangs in the kernel, so that the gate sees the hang
+ * finds it. Many of them take long on a machine that is busy: it goes on for as long as some end.
+ * Waits as long as a killed child hangs in the kernel, so that the gate sees the hang
  * (spawn_where()).
  */
 static void sweep(void)
 {
 	static const struct timespec pause = {.tv_nsec = 1000000};
-	uint64_t end = clock_usec() + SPAWN_SWEEP_MS * 1000u;
+	uint64_t now = clock_usec(), end = now + SPAWN_SWEEP_MS * 1000ull;
+	uint64_t still = now; /* since when none has ended */
 
-	for (;;) {
+	for (;; now = clock_usec()) {
 		pid_t last = 0, pid;
 
 		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
 			continue;
-		if (pid < 0 || clock_usec() > end)
+		if (pid < 0 || now > end || now - still > SPAWN_STILL_MS * 1000u)
 			return;
 		each_child(getpid(), kill_it, &last);
-		if (last)
+		if (last) {
 			waitpid(last, NULL, 0);
-		else
+			still = clock_usec();
+		} else {
 			nanosleep(&pause, NULL); /* it started during the walk */
+		}
 	}
 }
 

@@ -35,7 +35,8 @@
 #define SPAWN_FILE_MAX (4ull << 30)
 #define SPAWN_FDS_MAX 4096	/* open files */
 #define SPAWN_PROCESSES_MAX 512 /* of a user of its own; for others see sys/isolation.h */
-#define SPAWN_SWEEP_MS 300	/* how long a subreaper looks for remaining processes */
+#define SPAWN_STILL_MS 300	/* how long a subreaper looks for processes while none ends, */
+#define SPAWN_SWEEP_MS 30000	/* ... and in all */
 
 struct spawn_note;
 
