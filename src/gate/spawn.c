@@ -144,20 +144,21 @@ static bool kill_it(pid_t pid, void *arg)
 static void sweep(void)
 {
 	static const struct timespec pause = {.tv_nsec = 1000000};
-	uint64_t now = clock_usec(), end = now + SPAWN_SWEEP_MS * 1000ull;
-	uint64_t still = now; /* since when none has ended */
+	uint64_t begun = clock_usec(), ended = begun; /* the last of them */
 
-	for (;; now = clock_usec()) {
+	for (;;) {
+		uint64_t now = clock_usec();
 		pid_t last = 0, pid;
 
 		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
 			continue;
-		if (pid < 0 || now > end || now - still > SPAWN_STILL_MS * 1000u)
+		if (pid < 0 || now - begun > SPAWN_SWEEP_MS * 1000u ||
+		    now - ended > SPAWN_STILL_MS * 1000u)
 			return;
 		each_child(getpid(), kill_it, &last);
 		if (last) {
 			waitpid(last, NULL, 0);
-			still = clock_usec();
+			ended = clock_usec();
 		} else {
 			nanosleep(&pause, NULL); /* it started during the walk */
 		}
