@@ -101,8 +101,8 @@ UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/test/%)
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_REPLAY := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/test/%)
 GRUB_READER_SRC := tests/lib/grub_reader.c tests/lib/grub_sample.c
-FUZZ_LIB_SRC := $(ROOM_SRC)
-HISTORIES_SRC := $(sort $(wildcard tests/histories/*.c))
+FUZZ_LIB_SRC := $(ROOM_SRC) tests/lib/env_grub.c
+HISTORIES_SRC := $(sort $(wildcard tests/histories/*.c)) tests/lib/env_grub.c
 
 obj = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2))
 
@@ -235,7 +235,8 @@ $(BUILD)/fuse-ok: Makefile
 	$(Q)mkdir -p $(BUILD) && touch $@
 
 -include $(patsubst %.o,%.d,$(call obj,release,src/main.c $(ROOM_SRC) $(BENCH_SRC)) \
-	$(call obj,$(UNIT),$(ROOM_SRC) $(BENCH_SRC) $(UNIT_SRC) tests/unit/hooks.c tests/lib/clock.c) \
+	$(call obj,$(UNIT),$(ROOM_SRC) $(BENCH_SRC) $(UNIT_SRC) tests/unit/hooks.c tests/lib/clock.c \
+		tests/lib/env_grub.c) \
 	$(call obj,test,$(FUZZ_SRC) tests/fuzz/replay.c $(GRUB_READER_SRC)) \
 	$(call obj,fuzz,$(FUZZ_LIB_SRC) $(FUZZ_SRC)) $(call obj,release,$(HISTORIES_SRC)) $(SIM_OBJ))
 
@@ -282,12 +283,13 @@ build-tests: all $(TEST_PROGRAMS) ## build the fast tests, and run none
 # Variables that nothing sets stay as they are (tests/unit/hex.h).
 $(call obj,test,$(wildcard src/sys/*.c)): TEST_CFLAGS += -O0
 
-TEST_OBJ := $(call obj,$(UNIT),$(ROOM_SRC) $(filter-out src/bench/main.c,$(BENCH_SRC)) tests/unit/hooks.c tests/lib/clock.c)
+TEST_OBJ := $(call obj,$(UNIT),$(ROOM_SRC) $(filter-out src/bench/main.c,$(BENCH_SRC)) tests/unit/hooks.c tests/lib/clock.c \
+	tests/lib/env_grub.c)
 # The doors of tests/unit/hooks.h and tests/lib/clock.h.
 comma := ,
 HOOKED := clock_gettime poll __poll_chk nanosleep write netlink_talk syscall ioctl parse_u64 parse_size \
 	parse_duration parse_latency parse_rate parse_message_rate parse_gts cpus_parse journal_verdict journal_admitted \
-	service_trial_gate_begins service_trial_over service_retry service_admission_over
+	service_trial_gate_begins service_trial_over service_retry service_admission_over machine_overwrite
 HOOKS := $(addprefix -Wl$(comma)--wrap=,$(HOOKED))
 
 $(BUILD)/test/libtest.a: $(TEST_OBJ)
@@ -329,9 +331,8 @@ $(BUILD)/test/grub_reader: $(call obj,test,$(GRUB_READER_SRC)) $(BUILD)/test/lib
 
 # All histories of a trial: railhead's own objects, on a disk in memory.
 HISTORIES_DOORS := root_open_at fstat pwrite pread fsync read_fd read_attr machine_create_durable bootpart_open \
-	bootpart_close boot_id_read counters_why_held seal_why_refused state_keep state_kept state_boot_id state_write root_exists \
-	read_file machine_write_file machine_remove_file machine_efi_read machine_efi_write machine_efi_remove \
-	place_open place_name place_make_writable site_load pstore_has_panic
+	bootpart_close boot_is_of_machine counters_why_held seal_why_refused gate_why_absent state_keep state_kept \
+	state_forget state_boot_id root_exists uname
 
 $(BUILD)/release/libroom.a: $(call obj,release,$(ROOM_SRC))
 	$(call say,AR,$@)

@@ -39,7 +39,7 @@ static const struct {
 	 AT(stage_name)},
 	{OPT_PROFILE, "profile", "NAME|FILE", "use this profile instead of matching", AT(profile)},
 	{OPT_RETRY, "retry", NULL,
-	 "apply: try rejected kernel arguments again; gate: check again while waiting", AT(retry)},
+	 "apply: let what was refused be tried again; gate: check again while waiting", AT(retry)},
 	{OPT_EXPLAIN, "explain", NULL,
 	 "print every profile with each condition, expected and found", AT(explain)},
 	{OPT_AGAIN, "again", NULL, "measure again even though this boot has a verdict", AT(again)},
@@ -86,6 +86,9 @@ static const struct {
 	{OPT_ENDED, "ended", "HOW",
 	 "(used by railhead-trial.service) note how this trial of arguments ends: timer or stop",
 	 AT(ended)},
+	{OPT_NEW_KERNEL, "new-kernel", "RELEASE",
+	 "(used by the hooks of a kernel's package) have GRUB count boots until its verdict",
+	 AT(new_kernel)},
 	{OPT_SETTLED, "settled", "HOW",
 	 "(used by railhead-settled.service) the boot came up with its settings: up or stop",
 	 AT(settled)},
@@ -109,7 +112,7 @@ static void usage(FILE *out)
 	fprintf(out,
 		"\nExit codes: 0 done, 1 internal, 2 usage, 3 profile invalid, 4 no profile or "
 		"two match,\n5 pending or different, 6 a change failed, 7 not admitted, 8 reboot "
-		"due, 9 arguments\nrejected or not arrived.\n");
+		"due, 9 arguments\nrefused or not arrived.\n");
 }
 
 /* The shells' completions read this (packaging/completions). */
@@ -254,7 +257,7 @@ static void seed_json(void)
 
 /*
  * Half a result must not pass for a result. In a unit stdout is the journal, and the verdict of a
- * node does not depend on the journal; EXIT_REBOOT is what the caller acts on.
+ * node does not depend on the journal; the caller acts on EXIT_REBOOT.
  */
 static int close_stdout(int code)
 {

@@ -136,21 +136,17 @@ frugal() { # MOST
   [ "$(calls_of total)" -lt $((all + 3 * 100 + 20 + $(looks))) ] # and what the longer profile costs
 }
 
-# Trials: GRUB counts each boot that begins (a block of railhead.env), stage early counts from 0 again.
-@test "a boot that has its kernel arguments writes 16 bytes to railhead.env and waits for them once" {
+@test "a boot that has its kernel arguments opens railhead.env in the gate alone, and writes nothing to it" {
   local stage
   trial_node
-  grub-editenv "$env" set railhead_begun=1
   for stage in initrd early devices; do
     strace -f -o "$BATS_TEST_TMPDIR/$stage" -P "$env" -P "${env#"$root"}" "$railhead" apply --stage "$stage" --root "$root" || :
   done
   strace -f -o "$BATS_TEST_TMPDIR/gate" -P "$env" -P "${env#"$root"}" "$railhead" gate --root "$root"
   cd "$BATS_TEST_TMPDIR"
-  grep -qE 'read(64)?\(' early # the trace could be read
-  run -0 grep -hoE 'p?write[v0-9]*\(.*|f(data)?sync\(.*' initrd early devices gate
-  [ "${#lines[@]}" = 2 ]
-  [[ ${lines[0]} == 'pwrite64('*', "railhead_begun=0", 16, 3584) = 16' ]]
-  [[ ${lines[1]} == 'fsync('*') = 0' || ${lines[1]} == 'fsync('*')'*'= 0' ]]
+  grep -qE 'read(64)?\(' gate # the trace could be read
+  run -1 grep -hE '\(' initrd early devices
+  run -1 grep -hoE 'p?write[v0-9]*\(.*|f(data)?sync\(.*' gate
 }
 
 # In an initramfs nobody has seeded the kernel's random numbers yet: who asks for them waits, or

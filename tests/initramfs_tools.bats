@@ -112,21 +112,6 @@ S
   run -1 kill -0 "$(cat "$case_dir/state/initramfs.pid")"
 }
 
-@test "initramfs-tools: the reboot comes after sync, with the root read-only" {
-  railhead_is <<'S'
-echo "kernel arguments were written"
-exit 8
-S
-  boot
-  run -0 cat "$case_dir/calls"
-  [ "${lines[0]}" = sync ]
-  [ "${lines[1]}" = "reboot -f, root is ro" ]
-  [ ${#lines[@]} -eq 2 ]
-  [ ! -s "$case_dir/mounted" ]
-  # The stand-in returns, as no reboot does.
-  grep -q "the machine did not reboot; the boot goes on" "$kmsg"
-}
-
 @test "initramfs-tools: without the program it says so, and in a crash kernel it does nothing" {
   boot
   run -0 cat "$kmsg"
@@ -146,36 +131,3 @@ S
   [ ! -s "$case_dir/mounted" ]
 }
 
-# A stand-in for mount: a tmpfs with one variable takes the place of efivarfs.
-efi_machine() {
-  stub mount 'case "$*" in
-  *efivarfs*)
-    echo "mount $*" >>'"$case_dir/calls"'
-    for dir; do :; done
-    '"$(command -v mount)"' -t tmpfs variables "$dir" && echo "of efivarfs" >"$dir/LoaderInfo" ;;
-  *) exec '"$(command -v mount)"' "$@" ;;
-esac'
-  railhead_is <<'S'
-read -r line </sys/firmware/efi/efivars/LoaderInfo && echo "LoaderInfo: $line"
-S
-  efi_sys='mount -t tmpfs sys /sys && mkdir -p /sys/kernel /sys/firmware/efi/efivars'
-}
-
-@test "initramfs-tools: the program knows the loader: efivarfs is mounted for it, writable, and unmounted" {
-  efi_machine
-  boot "$efi_sys"
-  run -0 cat "$kmsg"
-  [ "$output" = "<5>railhead: LoaderInfo: of efivarfs" ]
-  run -0 cat "$case_dir/calls"
-  [ "$output" = "mount -n -t efivarfs efivarfs $real/sys/firmware/efi/efivars" ]
-  [ ! -s "$case_dir/mounted" ]
-}
-
-@test "initramfs-tools: an efivarfs that is mounted already is bound, not mounted again" {
-  efi_machine
-  boot "$efi_sys"' && mount -t tmpfs variables /sys/firmware/efi/efivars && echo "of the initramfs" >/sys/firmware/efi/efivars/LoaderInfo'
-  run -0 cat "$kmsg"
-  [ "$output" = "<5>railhead: LoaderInfo: of the initramfs" ]
-  [ ! -e "$case_dir/calls" ]
-  [ ! -s "$case_dir/mounted" ]
-}

@@ -24,6 +24,7 @@ Y
   env=$root/boot/grub/railhead.env
 }
 
+extra=$(sed -n 's/^#define ENV_TRIAL_EXTRA "\(.*\)"/\1/p' "$BATS_TEST_DIRNAME/../src/boot/env_layout.h")
 wanted="intel_iommu=on iommu=pt transparent_hugepage=never default_hugepagesz=1G hugepagesz=1G hugepages=0:2,1:2"
 
 @test "kargs --reset makes a file of 4096 bytes that GRUB's editor reads" {
@@ -33,10 +34,10 @@ wanted="intel_iommu=on iommu=pt transparent_hugepage=never default_hugepagesz=1G
   grub-editenv "$env" list | grep -qx railhead_try=-
 }
 
-@test "apply arms a trial in place: same inode, the other slot, exit 8" {
+@test "the gate arms a trial in place: same inode, the other slot, exit 8" {
   "$railhead" kargs --reset --root "$root"
   inode=$(stat -c %i "$env")
-  run -8 "$railhead" apply --root "$root"
+  run -8 "$railhead" gate --root "$root"
   [ "$(stat -c %i "$env")" = "$inode" ]
   [ "$(stat -c %s "$env")" = 4096 ]
   grub-editenv "$env" list >"$BATS_TEST_TMPDIR/list"
@@ -45,33 +46,21 @@ wanted="intel_iommu=on iommu=pt transparent_hugepage=never default_hugepagesz=1G
   grep -qE "^railhead_b=$wanted *$" "$BATS_TEST_TMPDIR/list"
 }
 
-@test "apply for the script of initramfs-tools ends with 8 where a boot unit would reboot" {
+@test "a second gate does not write the file, and says again that a reboot is due" {
   "$railhead" kargs --reset --root "$root"
-  RAILHEAD_INITRAMFS=1 run -8 "$railhead" apply --root "$root" --stage initrd
-  [[ $output == *"rebooting to bring them into force"* ]]
-  # Site policy holds there too, as it does not by hand.
-  mkdir -p "$root/etc/railhead"
-  printf 'schema: 1\nreboot: false\n' >"$root/etc/railhead/railhead.conf"
-  RAILHEAD_INITRAMFS=1 run -0 "$railhead" apply --root "$root" --stage initrd
-  [[ $output == *"says reboot: false"* ]]
-  run -8 "$railhead" apply --root "$root" --stage initrd
-}
-
-@test "a second apply does not write the file, and says again that a reboot is due" {
-  "$railhead" kargs --reset --root "$root"
-  run -8 "$railhead" apply --root "$root"
+  run -8 "$railhead" gate --root "$root"
   before=$(stat -c '%y %i' "$env")
-  run -8 strace -f -o "$BATS_TEST_TMPDIR/trace" -e trace=openat,openat2,pwrite64 "$railhead" apply --root "$root"
+  run -8 strace -f -o "$BATS_TEST_TMPDIR/trace" -e trace=openat,openat2,pwrite64 "$railhead" gate --again --root "$root"
   [ "$(stat -c '%y %i' "$env")" = "$before" ]
-  [ -z "$(writes_of "$BATS_TEST_TMPDIR/trace")" ]
+  ! writes_of "$BATS_TEST_TMPDIR/trace" | grep railhead.env
 }
 
 @test "the args in force and committed: plan is converged" {
   "$railhead" kargs --reset --root "$root"
-  run -8 "$railhead" apply --root "$root"
+  run -8 "$railhead" gate --root "$root"
   # what GRUB does on the trial boot
   grub-editenv "$env" set railhead_try=t
-  echo "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro $wanted railhead.slot=b railhead.trial=b panic=30" >"$root/proc/cmdline"
+  echo "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro railhead.trial=b $extra $wanted railhead.slot=b" >"$root/proc/cmdline"
   echo 22222222-2222-3333-4444-555555555555 >"$root/proc/sys/kernel/random/boot_id"
   for n in 0 1; do echo 2 >"$root/sys/devices/system/node/node$n/hugepages/hugepages-1048576kB/nr_hugepages"; done
   run -0 "$railhead" gate --root "$root"
@@ -81,42 +70,46 @@ wanted="intel_iommu=on iommu=pt transparent_hugepage=never default_hugepagesz=1G
   [[ $output == *converged* ]]
 }
 
-@test "args that did not arrive: exit 9, named, no second write, blocked" {
+@test "args that did not arrive: named, no second write, blocked" {
   "$railhead" kargs --reset --root "$root"
-  run -8 "$railhead" apply --root "$root"
+  run -8 "$railhead" gate --root "$root"
   echo 22222222-2222-3333-4444-555555555555 >"$root/proc/sys/kernel/random/boot_id"
   before=$(stat -c '%y' "$env")
-  run -9 "$railhead" apply --root "$root" --stage initrd
+  run -7 "$railhead" gate --root "$root"
   [[ $output == *"did not arrive"*"railhead.slot="* ]]
   [ "$(stat -c '%y' "$env")" = "$before" ]
   run -7 "$railhead" status --root "$root"
   [[ $output == *"verdict: blocked"* ]]
 }
 
-@test "a damaged railhead.env is made again for a trial; where none is possible it is named, with the remedy" {
+@test "a damaged railhead.env is named with the remedy; where the args are in force it is made again" {
   "$railhead" kargs --reset --root "$root"
   truncate -s 1000 "$env"
-  run -8 "$railhead" apply --root "$root" --stage initrd
+  before=$(sha256sum "$env")
+  run -7 "$railhead" gate --root "$root"
+  [[ $output == *"1000 bytes long instead of 4096"*"railhead kargs --reset"* ]]
+  [ "$(sha256sum "$env")" = "$before" ]
+  echo "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro $wanted" >"$root/proc/cmdline"
+  for n in 0 1; do echo 2 >"$root/sys/devices/system/node/node$n/hugepages/hugepages-1048576kB/nr_hugepages"; done
+  run -0 "$railhead" gate --root "$root"
   [ "$(stat -c %s "$env")" = 4096 ]
-  grub-editenv "$env" list | grep -q '^railhead_try=[ab]$'
-  truncate -s 1000 "$env"
-  echo 'linux /vmlinuz root=/dev/vda2 ro' >"$root/boot/grub/grub.cfg"
-  run -9 "$railhead" apply --root "$root" --stage initrd
-  [[ $output == *"railhead kargs --reset"* ]]
+  grub-editenv "$env" list | grep -q '^railhead_try=-$'
+  grub-editenv "$env" list | grep -qE "=$wanted *$"
 }
 
 @test "an empty railhead.env, as a power cut leaves it on vfat, is made anew" {
   "$railhead" kargs --reset --root "$root"
   truncate -s 0 "$env"
-  run -8 "$railhead" apply --root "$root" --stage initrd
+  run -8 "$railhead" gate --root "$root"
   [ "$(stat -c %s "$env")" = 4096 ]
   grub-editenv "$env" list | grep -q '^railhead_try=[ab]$'
 }
 
 @test "GRUB without our snippet: nothing is written, the reason says update-grub" {
   echo 'linux /vmlinuz root=/dev/vda2 ro' >"$root/boot/grub/grub.cfg"
-  run "$railhead" apply --root "$root" --stage initrd
+  run "$railhead" gate --root "$root"
   [ ! -e "$env" ]
+  run -9 "$railhead" kargs --root "$root"
   [[ $output == *"update-grub"* ]]
 }
 
@@ -179,15 +172,15 @@ sys.stdin.read()' "$root/run/railhead/lock" "$BATS_TEST_TMPDIR/held" >/dev/null 
   grep -qxE 'file +\(none\)' <<<"$output"
   run -9 "$railhead" kargs --json --root "$root"
   jq -e 'has("file") | not' <<<"$output"
-  run -0 "$railhead" apply --root "$root" # of a tree: a machine exits with 9 (tests/vm/boot_uki.py)
+  run -0 "$railhead" apply --root "$root"
   [ ! -e "$env" ]
 }
 
 @test "no NUMA node has any of the pages: their arguments came to nothing, and no memory is short" {
   "$railhead" kargs --reset --root "$root"
-  run -8 "$railhead" apply --root "$root"
+  run -8 "$railhead" gate --root "$root"
   grub-editenv "$env" set railhead_try=t
-  echo "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro $wanted railhead.slot=b railhead.trial=b panic=30" >"$root/proc/cmdline"
+  echo "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro railhead.trial=b $extra $wanted railhead.slot=b" >"$root/proc/cmdline"
   run ! "$railhead" verify --root "$root"
   [[ $output == *"node 0 has 0 pages, expected 2 (now node0=0 node1=0); no NUMA node has any: Linux before 5.16 "*"at: runtime"* ]]
   # One node has its pages: the other is short.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Menu entries as Fedora and RHEL have them: kargs --mend, the check at the gate, and the plugin
-# that kernel-install runs.
+# Menu entries as Fedora and RHEL have them: kargs --mend, the check at the gate, and the hooks that
+# run when a kernel is installed.
 # shellcheck disable=SC2016 # GRUB's variables
 
 bats_require_minimum_version 1.5.0
@@ -54,7 +54,7 @@ EOF
 # Takes the node through its trial boot: the arguments are in force and committed.
 in_force() {
   "$railhead" kargs --mend --root "$root" >/dev/null
-  run -8 "$railhead" apply --root "$root"
+  run -8 "$railhead" gate --root "$root"
   grub-editenv "$root/boot/grub2/railhead.env" set railhead_try=t
   echo "BOOT_IMAGE=/vmlinuz $base $wanted $trial" >"$root/proc/cmdline"
   echo 22222222-2222-3333-4444-555555555555 >"$root/proc/sys/kernel/random/boot_id"
@@ -200,12 +200,13 @@ in_force() {
   [[ $output == *"takes \$kernelopts"*"grub2-editenv"* ]]
 }
 
-@test "apply: no trial is armed while the default entry lacks the variable; once mended, one is" {
-  run -0 "$railhead" apply --root "$root" --stage initrd
-  [[ $output == *"unsupported"*"/boot/loader/entries/$mid-"*"kargs --mend"* ]]
+@test "gate: no trial is armed while the default entry lacks the variable; once mended, one is" {
+  run "$railhead" gate --root "$root"
+  run -9 "$railhead" kargs --root "$root"
+  [[ $output == *"no-loader"*"/boot/loader/entries/$mid-"*"kargs --mend"* ]]
   grub-editenv "$root/boot/grub2/railhead.env" list | grep -qx railhead_try=-
   "$railhead" kargs --mend --root "$root"
-  run -8 "$railhead" apply --root "$root" --stage initrd
+  run -8 "$railhead" gate --root "$root"
   grub-editenv "$root/boot/grub2/railhead.env" list | grep -qx railhead_try=b
 }
 
@@ -240,26 +241,53 @@ in_force() {
   grep 'kernel_args/loader' <<<"$output" | grep -q "same"
 }
 
-# --- the plugin --------------------------------------------------------------------------------
+# --- the hooks of a kernel's installation ------------------------------------------------------
 
-plugin() { # ARGUMENT...: as kernel-install calls it, with railhead for this root
+plugin=$BATS_TEST_DIRNAME/../packaging/rpm/95-railhead.install
+hook=$BATS_TEST_DIRNAME/../packaging/deb/zz-railhead
+
+call() { # HOOK ARGUMENT...: with railhead for this root
   local bin=$BATS_TEST_TMPDIR/bin
   mkdir -p "$bin"
   printf '#!/bin/sh\nexec "%s" "$@" --root "%s"\n' "${stub:-$railhead}" "$root" >"$bin/railhead"
   chmod +x "$bin/railhead"
-  KERNEL_INSTALL_LAYOUT=other KERNEL_INSTALL_MACHINE_ID=$mid PATH=$bin:$PATH \
-    "$BATS_TEST_DIRNAME/../packaging/rpm/95-railhead.install" "$@"
+  KERNEL_INSTALL_LAYOUT=other KERNEL_INSTALL_MACHINE_ID=$mid PATH=$bin:$PATH "$@"
 }
 
-@test "plugin: add mends the entry that 20-grub.install made, and says nothing" {
+plugin() { # ARGUMENT...: as kernel-install calls it
+  call "$plugin" "$@"
+}
+
+# As the postinst of Debian's kernels: one hook that fails ends the installation.
+run_parts() { # the plugin lies there
+  local dir=$BATS_TEST_TMPDIR/postinst.d
+  mkdir -p "$dir"
+  sed "s|/usr/lib/kernel/install.d/|${1:-${plugin%/*}}/|" "$hook" >"$dir/${hook##*/}"
+  chmod +x "$dir/${hook##*/}"
+  call run-parts --report --exit-on-error --arg="$new" --arg="/boot/vmlinuz-$new" "$dir"
+}
+
+counts() { # what railhead.env and the record say of the boots of a new kernel
+  grub-editenv "$root/boot/grub2/railhead.env" list | sed -n 's/^railhead_begun=//p'
+  sed -n 's/^new-kernel //p' "$root/var/lib/railhead/kernel-args" 2>/dev/null || :
+}
+
+@test "plugin: add mends the entry that 20-grub.install made, has the new kernel counted, and says nothing" {
   in_force
   entry "$mid-$new" "$base $wanted $trial"
+  [ "$(counts)" = - ]
   run -0 plugin add "$new" "/boot/$mid/$new" "/lib/modules/$new/vmlinuz"
   [ -z "$output" ]
   [ "$(options_of "$mid-$new")" = "$base \$railhead_kargs" ]
+  [ "$(counts)" = "0"$'\n'"$new" ]
   entry "$mid-$new" "$base"
   export KERNEL_INSTALL_VERBOSE=1
+  run -0 plugin add "$new" "/boot/$mid/$new" "/lib/modules/$new/vmlinuz" # counted already
+  [ "${lines[*]}" = "/boot/loader/entries/$mid-$new.conf: added \$railhead_kargs" ]
+  entry "$mid-$new" "$base"
+  "$railhead" kargs --reset --root "$root"
   run -0 plugin add "$new" "/boot/$mid/$new" "/lib/modules/$new/vmlinuz"
+  [[ $output == *"GRUB counts boots until a verdict with the kernel $new"* ]]
   [[ $output == *"$mid-$new.conf: added"* ]]
 }
 
@@ -268,6 +296,7 @@ plugin() { # ARGUMENT...: as kernel-install calls it, with railhead for this roo
     run -0 plugin "$c" "$new" "/boot/$mid/$new"
     [ -z "$output" ]
     [ "$(options_of "$mid-$new")" = "$base" ]
+    [ "$(counts)" = - ]
   done
 }
 
@@ -279,14 +308,36 @@ plugin() { # ARGUMENT...: as kernel-install calls it, with railhead for this roo
   # a program that dies
   stub=/bin/false
   run -0 --separate-stderr plugin add "$new" "/boot/$mid/$new"
-  [[ $stderr == *"$new may boot without railhead's kernel arguments"* ]]
+  [[ $stderr == *"run railhead kargs --new-kernel $new"*"$new may boot without railhead's kernel arguments"* ]]
+}
+
+@test "plugin: a node whose GRUB reads no railhead.env has nothing to count, which is no failure" {
+  rm "$root/boot/grub2/railhead.env"
+  run -0 plugin add "$new" "/boot/$mid/$new"
+  [ -z "$output" ]
+  [ ! -e "$root/boot/grub2/railhead.env" ]
+  rm -r "$root/boot"
+  run -0 plugin add "$new" "/boot/$mid/$new"
+  [ -z "$output" ]
 }
 
 @test "plugin: without railhead it does nothing, in silence" {
   mkdir -p "$BATS_TEST_TMPDIR/empty"
   # the plugin looks there too
-  sed "s|:/usr/sbin:/sbin||" "$BATS_TEST_DIRNAME/../packaging/rpm/95-railhead.install" >"$BATS_TEST_TMPDIR/plugin"
+  sed "s|:/usr/sbin:/sbin||" "$plugin" >"$BATS_TEST_TMPDIR/plugin"
   PATH=$BATS_TEST_TMPDIR/empty run -0 /bin/sh "$BATS_TEST_TMPDIR/plugin" add "$new"
+  [ -z "$output" ]
+}
+
+@test "postinst.d: a kernel of Debian's is counted; a railhead that fails, or is gone, is no failure of it" {
+  run -0 run_parts
+  [ -z "$output" ]
+  [ "$(counts)" = "0"$'\n'"$new" ]
+  stub=/bin/false
+  run -0 run_parts
+  [[ $output == *"run railhead kargs --new-kernel $new"* ]]
+  # removed, and not purged: the hook is a conffile
+  run -0 run_parts /nowhere
   [ -z "$output" ]
 }
 

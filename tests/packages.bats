@@ -84,6 +84,7 @@ files() { # PACKAGE
   run -1 grep -vE '^(drwxr-xr-x|-rwxr-xr-x|-rw-r--r--|lrwxrwxrwx) root/root ' "$BATS_TEST_TMPDIR/all"
   run -0 sh -c 'grep "^-rwx" "$1" | grep -v /examples/ | cut -d" " -f3 | sort' - "$BATS_TEST_TMPDIR/all"
   [ "$output" = "./etc/grub.d/05_railhead
+./etc/kernel/postinst.d/zz-railhead
 ./usr/lib/dracut/modules.d/90railhead/module-setup.sh
 ./usr/lib/dracut/modules.d/90railhead/railhead-pre-pivot.sh
 ./usr/lib/kernel/install.d/95-railhead.install
@@ -97,7 +98,8 @@ files() { # PACKAGE
 @test "deb: what an operator may edit is kept, and is all that lies in /etc" {
   run -0 dpkg-deb -I $(deb railhead) conffiles
   [ "$output" = "/etc/default/grub.d/railhead.cfg
-/etc/grub.d/05_railhead" ]
+/etc/grub.d/05_railhead
+/etc/kernel/postinst.d/zz-railhead" ]
   [ "$(files railhead | grep ^/etc/)" = "$output" ]
 }
 
@@ -177,6 +179,29 @@ files() { # PACKAGE
 systemdsystemunitdir/railhead-trial.service
 systemdsystemunitdir/railhead-trial.timer" ]
   grep -q 'system/railhead-trial\* ' "$BATS_TEST_TMPDIR/postinst"
+}
+
+# Whatever the machine's firmware, and however often it is run: what is in force stays.
+@test "deb: postinst makes railhead.env where there is none, and leaves each other alone" {
+  root=$BATS_TEST_TMPDIR/root
+  mkdir -p "$root/boot/grub" "$root/bin"
+  printf '#!/bin/sh\necho "railhead $*"\n' >"$root/bin/railhead"
+  chmod +x "$root/bin/railhead"
+  { dpkg-deb -I $(deb railhead) postinst | sed -n '/^make_environment()/,/^}/p' |
+    sed -E "s# (/boot|/efi)# $root\1#g" && echo make_environment; } >"$root/script"
+  PATH=$root/bin:$PATH run -0 sh -e "$root/script"
+  [ "$output" = "railhead kargs --reset" ]
+  for at in /boot/grub /boot/efi/EFI/railhead /boot/efi/EFI/railhead/1234-01 /efi/EFI/railhead/1234-01 \
+    /boot/EFI/railhead/1234-01; do
+    mkdir -p "$root$at"
+    : >"$root$at/railhead.env"
+    PATH=$root/bin:$PATH run -0 sh -e "$root/script"
+    [ -z "$output" ]
+    rm "$root$at/railhead.env"
+  done
+  rm -r "$root/boot/grub" # no GRUB
+  PATH=$root/bin:$PATH run -0 sh -e "$root/script"
+  [ -z "$output" ]
 }
 
 # The package of 0.1.0 had the files of all three.

@@ -227,7 +227,7 @@ Y
 }
 
 @test "the timeline has stages, waiting, reboots, the verdict and devices that came back" {
-  mkdir -p "$root/etc/railhead"
+  local reboots=$root/var/lib/railhead/kernel-args
   record '{verdict: "ready", admit: true, reasons: [], judged_usec: 90000000,
     waiting: {since_usec: 20000000, until_usec: 620000000, looked_usec: 80000000},
     stages: {early: {started_usec: 3000000, duration_usec: 1500000, counts: {same: 3}, changes: [], lacks: "the initrd stage"}},
@@ -235,10 +235,10 @@ Y
   put "$root/run/railhead/ready" ""
   page 0 status
   [[ $text != *reboot* ]]
-  put "$root/etc/railhead/reboots" "reboots=2 boot=another"
+  put "$reboots" "$(printf 'railhead kernel-args 1\nreboots 2\ntried 0123456789abcdef 6.1 sku 1\narmed no another\ndeaths 0\nend')"
   page 0 status
   says "2 reboots by railhead since the last settled verdict 3.000 s from the kernel's start early at 3.000 s, took 1.500 s 3 same; lacked: the initrd stage"
-  put "$root/etc/railhead/reboots" "reboots=1 boot=11111111-2222-3333-4444-555555555555"
+  sed -i -e 's/^reboots 2/reboots 1/' -e 's/^armed .*/armed yes 11111111-2222-3333-4444-555555555555/' "$reboots"
   page 0 status
   says "1 reboot by railhead since the last settled verdict; this boot has asked for the last"
   says "waiting at 20.000 s, took 1 min"

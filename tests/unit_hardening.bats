@@ -54,3 +54,33 @@ END
   run ! grep -rn '^RestrictSUIDSGID=\|^DynamicUser=' .
   grep -q '^SystemCallErrorNumber=EPERM$' railhead-.service.d/hardening.conf # SIGSYS would look like a crash
 }
+
+deadline() { # UNIT-FILE: seconds
+  sed -n 's/^Timeout\(Start\)\?Sec=//p' "$1"
+}
+
+@test "docs/operating.md has the deadlines of what a boot waits for, and their sums" {
+  local page=../docs/operating.md unit file seconds sum=0
+  for unit in initrd early devices gate; do
+    file=railhead-$unit.service
+    [ -e "$file" ] || file=../dracut/90railhead/$file
+    seconds=$(deadline "$file")
+    grep -qE "^\| railhead-$unit\.service[^|]* \| $seconds s[ ;]" $page
+    sum=$((sum + seconds))
+    case $unit in
+      early) grep -qF "| sysinit.target | $((sum / 60)) min |" $page ;;
+      devices) grep -qF "| the network | $((sum / 60)) min |" $page ;;
+      gate) grep -qF "| multi-user.target | $((sum / 60)) min |" $page ;;
+    esac
+  done
+  [ $((sum % 60)) -eq 0 ]
+  # limit, grace and the last look of the script for initramfs-tools
+  eval "$(grep -E '^(limit|grace)=' ../packaging/initramfs-tools/railhead)"
+  grep -qF "| the script of initramfs-tools, in its place | $((limit + grace + 1)) s |" $page
+  # those that nothing waits for
+  grep -qF "| $(for unit in settled recheck renew device@; do
+    echo "$(deadline "railhead-$unit.service") s,"
+  done | paste -sd' ' | sed 's/,$//') |" $page
+  grep -qF "railhead-trial-stop.service $(deadline railhead-trial-stop.service) s |" $page
+  [ -z "$(grep -L '^TimeoutStopSec=5$' railhead-{early,devices,gate}.service ../dracut/90railhead/railhead-initrd.service)" ]
+}

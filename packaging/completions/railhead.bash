@@ -40,6 +40,7 @@ _railhead_value() {
   FORMAT) _railhead_words < <(printf '%s\n' line bootc uki grubby) ;;
   WHEN) _railhead_words < <(printf '%s\n' auto always never) ;;
   HOW) _railhead_words < <(printf '%s\n' timer stop) ;;
+  RELEASE) _railhead_words < <(ls /lib/modules 2>/dev/null) ;;
   ADDRESS) _railhead_words < <(ls /sys/bus/pci/devices 2>/dev/null) ;;
   UNIT) _railhead_words < <(systemctl list-unit-files --no-legend --type=service,target 2>/dev/null | cut -d ' ' -f 1) ;;
   KEY) _railhead_words < <({ "$program" explain; "$program" explain RH; } 2>/dev/null | cut -f 1) ;;

@@ -32,6 +32,8 @@ function __railhead_value -a what typed state
             printf '%s\n' auto always never
         case HOW
             printf '%s\n' timer stop
+        case RELEASE
+            command ls /lib/modules 2>/dev/null
         case ADDRESS
             command ls /sys/bus/pci/devices 2>/dev/null
         case UNIT

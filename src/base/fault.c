@@ -81,34 +81,39 @@ static const struct fault_row rows[] = {
 	  "nothing.",
 	  "End the maintenance, then boot the installed system."),
 	F(BOOT_ARGS_DIFFER, "RH-BOOT-ARGS-DIFFER", REBOOT, SETTING, "railhead kargs",
-	  "The next boot brings the kernel arguments of the profile, or `railhead apply` has to "
-	  "write them first.",
-	  APPLY " `railhead kargs` shows the arguments of this boot and the next."),
+	  "This boot lacks kernel arguments of the profile, or has others of railhead's: a reboot "
+	  "is due.",
+	  "Wait while the reason says what the gate waits for; the gate then reboots the node into "
+	  "a trial. Where railhead.conf says reboot: false, or after a gate by hand, reboot it "
+	  "yourself. `railhead kargs` shows the arguments of this boot and the next."),
 	F(BOOT_ARGS_FAILED, "RH-BOOT-ARGS-FAILED", SITE, SETTING, "railhead kargs",
 	  "railhead could not read or write the kernel arguments of the next boot.",
-	  "Mend the boot partition that the reason names, then run `railhead apply`."),
+	  "Mend the boot partition that the reason names, then run `railhead gate`."),
 	F(BOOT_ARGS_REJECTED, "RH-BOOT-ARGS-REJECTED", PROFILE, SETTING, "railhead kargs",
-	  "A boot with the profile's kernel arguments failed, and the boot loader went back to the "
-	  "arguments before.",
-	  "Correct kernel_args, or run `railhead apply --retry` after the cause is mended."),
+	  "Boots with the profile's kernel arguments ended without a verdict, and the boot loader "
+	  "went back to the arguments before.",
+	  "Correct kernel_args and the profile's version, or mend the cause and run `railhead "
+	  "apply --retry` and `railhead gate`."),
 	F(BOOT_ARGS_UNFIT, "RH-BOOT-ARGS-UNFIT", PROFILE, SETTING, "railhead kargs",
-	  "An item failed in a boot with the profile's kernel arguments that holds without them, "
+	  "An item failed in a boot with the profile's kernel arguments that held without them, "
 	  "and the boot loader goes back to the arguments before.",
-	  "Correct kernel_args, or mend what the reason names and run `railhead apply --retry`."),
+	  "Correct kernel_args and the profile's version, or mend what the reason names and run "
+	  "`railhead apply --retry` and `railhead gate`."),
 	F(BOOT_ARGS_LOST, "RH-BOOT-ARGS-LOST", SITE, SETTING, "railhead kargs",
 	  "The boot loader was given the profile's kernel arguments, and this boot lacks one or "
 	  "more of them.",
 	  "Check that the menu entry has $railhead_kargs (the snippet of the package, "
-	  "grub-mkconfig), and that no later argument overrides one of them."),
+	  "grub-mkconfig), and that no later argument overrides one of them; then run `railhead "
+	  "apply --retry` and `railhead gate`."),
 	F(BOOT_ARGS_CONFLICT, "RH-BOOT-ARGS-CONFLICT", SITE, SETTING, "railhead kargs",
 	  "A kernel argument of the profile contradicts one of the image, both together make the "
 	  "command line too long, or GRUB would parse a part of one as a script.",
 	  "Remove arguments from the boot loader's configuration (/etc/default/grub, grubby), or "
 	  "from the profile."),
 	F(BOOT_ENV_DAMAGED, "RH-BOOT-ENV-DAMAGED", SITE, SETTING, "railhead kargs",
-	  "The file that passes kernel arguments to the boot loader is damaged, and no trial can "
-	  "bring them.",
-	  "Mend what the reason names, run `railhead kargs --reset`, then `railhead apply`."),
+	  "The file that passes kernel arguments to the boot loader is damaged, and this boot "
+	  "lacks one or more of them.",
+	  "Mend what the reason names, run `railhead kargs --reset`, then `railhead gate`."),
 	F(BOOT_NO_LOADER, "RH-BOOT-NO-LOADER", SITE, SETTING, "railhead kargs",
 	  "railhead cannot bring kernel arguments to the next boot: it does not know the boot "
 	  "loader, or a failed boot would have no way back.",
@@ -122,23 +127,27 @@ static const struct fault_row rows[] = {
 	  "or to label files again, or a boot loader counts this boot, so that a reboot by "
 	  "railhead could undo or cut the work.",
 	  "Let the updater confirm this boot or do its work before anything else reboots the node: "
-	  "railhead tries the kernel arguments in the first boot that nothing else needs."),
+	  "the gate of the first boot that nothing else needs tries the kernel arguments."),
 	F(BOOT_SEALED, "RH-BOOT-SEALED", SITE, SETTING, "railhead kargs",
 	  "The TPM gives out the key of a disk only while PCRs keep their values that kernel "
 	  "arguments change: other arguments would lock the disk.",
 	  "Bind the key to other PCRs, such as 7 (systemd-cryptenroll, clevis luks edit), then run "
-	  "`railhead apply`."),
+	  "`railhead gate`."),
+	F(BOOT_NO_GATE, "RH-BOOT-NO-GATE", SITE, SETTING, "systemctl status railhead-gate.service",
+	  "The gate's unit is masked or has not run in this boot, so that no boot would judge a "
+	  "trial of kernel arguments: railhead arms none.",
+	  "Unmask the unit, or enable railhead-early.service, railhead-devices.service and "
+	  "railhead-ready.target, and reboot; where railhead was installed in this boot, reboot."),
 	F(BOOT_LOOP, "RH-BOOT-LOOP", SITE, SETTING, "last -x reboot",
-	  "railhead has rebooted the node for kernel arguments again and again without a verdict, "
-	  "or cannot tell how often: it does not reboot again.",
+	  "railhead has rebooted the node for kernel arguments again and again without a settled "
+	  "verdict: it does not reboot again.",
 	  "Find the program that undoes railhead's writes (a disk or an EFI system partition that "
 	  "is restored), or the arguments that differ from boot to boot, then run `railhead apply "
-	  "--retry` or "
-	  "`railhead kargs --reset`."),
+	  "--retry` and `railhead gate`."),
 	F(BOOT_TRIAL_OPEN, "RH-BOOT-TRIAL-OPEN", SITE, SETTING, "findmnt /boot",
-	  "The outcome of a trial of kernel arguments could not be recorded, so that the next boot "
-	  "goes back to the arguments before.",
-	  "Mend the boot partition that the reason names, then run `railhead gate`."),
+	  "A trial of kernel arguments could not be armed, or its outcome could not be recorded, "
+	  "so that the next boot has the arguments before.",
+	  "Mend the file system that the reason names, then run `railhead gate`."),
 
 	F(KERNEL_VERSION, "RH-KERNEL-VERSION", SITE, SETTING, "uname -r",
 	  "The running kernel is not of the version that the profile requires.",

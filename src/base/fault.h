@@ -34,6 +34,7 @@ enum fault {
 	FAULT_BOOT_ENTRIES,
 	FAULT_BOOT_COUNTED,
 	FAULT_BOOT_SEALED,
+	FAULT_BOOT_NO_GATE,
 	FAULT_BOOT_LOOP,
 	FAULT_BOOT_TRIAL_OPEN,
 	/* kernel: its version, modules and values */

@@ -9,17 +9,21 @@
 #include <sys/file.h>
 
 #include "base/mem.h"
+#include "base/sha256.h"
 #include "base/str.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 
-enum { TEXT_MAX = 64 << 10, RECORD_MAX = 1 << 20, MODE = 0644 };
+enum { TEXT_MAX = 64 << 10, MODE = 0644, SUM_LEN = 16 };
+
+/* Then the sum of what follows the line, and more words. */
+#define MARK "# Made by railhead bake, sum "
 
 const char *bake_result_name(enum bake_result r)
 {
 	static const char *const names[] = {
 		[BAKE_SAME] = "same",	    [BAKE_MADE] = "made", [BAKE_CHANGED] = "changed",
-		[BAKE_REMOVED] = "removed", [BAKE_LEFT] = "left", [BAKE_RESTORED] = "restored",
+		[BAKE_REMOVED] = "removed", [BAKE_LEFT] = "left",
 	};
 
 	return names[r];
@@ -39,6 +43,23 @@ struct bake_item *bake_want(struct bake *b, char *path, char *text, char *what)
 
 	vec_push(&b->items, it);
 	return &b->items.v[b->items.n - 1];
+}
+
+static void sum(const char *text, char ret[SUM_LEN + 1])
+{
+	char hex[SHA256_HEX];
+
+	sha256_hex(text, strlen(text), hex);
+	memcpy(ret, hex, SUM_LEN);
+	ret[SUM_LEN] = '\0';
+}
+
+char *bake_mark(const char *text)
+{
+	char digits[SUM_LEN + 1];
+
+	sum(text, digits);
+	return xasprintf(MARK "%s; `railhead bake --undo` removes it.\n%s", digits, text);
 }
 
 void bake_warn(struct bake *b, const char *fmt, ...)
@@ -78,22 +99,11 @@ static int take_tree(const struct root *root, struct err *err)
 	return take_fd(fd);
 }
 
-static int read_record(struct bake *b, struct err *err)
-{
-	cleanup_free char *text = NULL;
-	size_t len = 0;
-	int r = read_file(b->root, RECORD_MAX, &text, &len, err, BAKE_RECORD);
-
-	if (r == -ENOENT)
-		return 0;
-	return r < 0 ? r : bake_record_parse(text ? text : "", &b->record, err);
-}
-
 int bake_open(const struct root *root, struct bake *ret, struct err *err)
 {
 	*ret = (struct bake){.root = root, .loader = BAKE_OTHER};
 	ret->lock = take_tree(root, err);
-	return ret->lock < 0 ? ret->lock : read_record(ret, err);
+	return ret->lock < 0 ? ret->lock : 0;
 }
 
 void bake_close(struct bake *b)
@@ -102,7 +112,6 @@ void bake_close(struct bake *b)
 		item_free(&b->items.v[i]);
 	vec_free(&b->items);
 	strv_free(&b->warnings);
-	bake_record_free(&b->record);
 	if (b->lock >= 0)
 		close(b->lock);
 	b->lock = -1;
@@ -162,57 +171,27 @@ static int look(const struct root *root, const char *path, enum there *ret, char
 	return 0;
 }
 
-static bool text_is(const char *a, const char *b)
+static bool has_mark(enum there there, const char *text)
 {
-	return a && b && streq(a, b);
+	return there == A_FILE && str_starts(text, MARK);
 }
 
-/* Whether the path has the content that bake put there. */
-static bool is_entrys(const struct bake_entry *e, enum there there, const char *text)
+/* bake made the file, and nobody has changed it since. */
+static bool is_bakes(enum there there, const char *text)
 {
-	return e && there == (e->link ? A_LINK : A_FILE) &&
-	       (text_is(e->text, text) || text_is(e->was, text));
+	char digits[SUM_LEN + 1];
+	const char *rest = has_mark(there, text) ? strchr(text, '\n') : NULL;
+
+	if (!rest)
+		return false;
+	sum(rest + 1, digits);
+	return strncmp(text + strlen(MARK), digits, SUM_LEN) == 0;
 }
 
 /* --- baking --------------------------------------------------------------------------------- */
 
-/* Records the directories above path that are missing. */
-static void record_dirs(struct bake *b, const char *path)
-{
-	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		cleanup_free char *dir = xstrndup(path, (size_t)(slash - path));
-
-		if (!root_exists(b->root, "%s", dir) && !strv_contains(&b->record.dirs, dir))
-			strv_add(&b->record.dirs, dir);
-	}
-}
-
-static void set_text(char **to, const char *text)
-{
-	free(*to);
-	*to = text ? xstrdup(text) : NULL;
-}
-
-static void record_item(struct bake *b, const struct bake_item *it, const char *current)
-{
-	struct bake_entry *e = bake_record_find(&b->record, it->path), fresh = {.link = it->link};
-
-	record_dirs(b, it->path);
-	if (!e) {
-		fresh.path = xstrdup(it->path);
-		set_text(&fresh.before, current);
-		vec_push(&b->record.entries, fresh);
-		e = &b->record.entries.v[b->record.entries.n - 1];
-	} else {
-		set_text(&e->was, current);
-	}
-	set_text(&e->text, it->text);
-}
-
-/* Decides about one item, and records the text that must be written. */
 static int decide(struct bake *b, struct bake_item *it, struct err *err)
 {
-	const struct bake_entry *e = bake_record_find(&b->record, it->path);
 	cleanup_free char *text = NULL;
 	enum there there;
 	int r = look(b->root, it->path, &there, &text, err);
@@ -224,40 +203,14 @@ static int decide(struct bake *b, struct bake_item *it, struct err *err)
 		it->result = BAKE_SAME;
 	} else if (there == NOTHING) {
 		it->result = BAKE_MADE;
-		record_item(b, it, NULL);
-	} else if (there == A_FILE && (it->takes_over || is_entrys(e, there, text))) {
+	} else if (there == A_FILE && (it->takes_over || is_bakes(there, text))) {
 		it->result = BAKE_CHANGED;
-		record_item(b, it, text);
 	} else {
 		it->result = BAKE_LEFT;
-		it->why = xstrdup("bake did not make this path: move the path away, or write "
-				  "bake's content there by hand");
+		it->why = xstrdup("bake did not make this file, or it was changed since: move it "
+				  "away, or write bake's content there by hand");
 	}
 	return 0;
-}
-
-static int save_record(struct bake *b, struct err *err)
-{
-	cleanup_free char *text = NULL;
-	int r;
-
-	if (b->record.entries.n)
-		record_dirs(b, BAKE_RECORD);
-	text = bake_record_text(&b->record);
-	if (text_is(b->record.read, text) || (!b->record.read && !b->record.entries.n))
-		return 0;
-	r = machine_write_file(b->root, BAKE_RECORD, text, MODE, err);
-	if (r == 0)
-		set_text(&b->record.read, text);
-	return r;
-}
-
-/* Drops the earlier texts, which the record kept while they were being replaced. */
-static int settle_record(struct bake *b, struct err *err)
-{
-	for (size_t i = 0; i < b->record.entries.n; i++)
-		set_text(&b->record.entries.v[i].was, NULL);
-	return save_record(b, err);
 }
 
 int bake_apply(struct bake *b, struct err *err)
@@ -266,8 +219,6 @@ int bake_apply(struct bake *b, struct err *err)
 
 	for (size_t i = 0; i < b->items.n && r == 0; i++)
 		r = decide(b, &b->items.v[i], err);
-	if (r == 0)
-		r = save_record(b, err);
 	for (size_t i = 0; i < b->items.n && r == 0; i++) {
 		const struct bake_item *it = &b->items.v[i];
 
@@ -276,95 +227,63 @@ int bake_apply(struct bake *b, struct err *err)
 		r = it->link ? machine_make_link(b->root, it->path, it->text, err)
 			     : machine_write_file(b->root, it->path, it->text, MODE, err);
 	}
-	return r < 0 ? r : settle_record(b, err);
+	return r;
 }
 
 /* --- undoing -------------------------------------------------------------------------------- */
 
-/* Removes the temporary file of a run that was killed in the middle of a write. */
-static int remove_leftover(const struct root *root, const char *path, struct err *err)
+/* With the directory, if that was the last file in it. */
+static int remove_file(struct bake *b, const char *path, struct err *err)
 {
-	const char *name = strrchr(path, '/') + 1;
-	cleanup_free char *tmp = xasprintf("%.*s.%s.tmp", (int)(name - path), path, name);
-
-	return machine_remove_file(root, tmp, err);
-}
-
-static int undo_entry(struct bake *b, const struct bake_entry *e, struct err *err)
-{
-	struct bake_item *it = bake_want(b, xstrdup(e->path), NULL, xstrdup(""));
-	cleanup_free char *text = NULL;
-	enum there there;
-	int r = look(b->root, e->path, &there, &text, err);
+	cleanup_free char *dir = xstrndup(path, (size_t)(strrchr(path, '/') - path));
+	int r = machine_remove_file(b->root, path, err);
 
 	if (r == 0)
-		r = remove_leftover(b->root, e->path, err);
-	if (r < 0)
-		return r;
-	/* removed already; or never made, and the earlier content is still there */
-	if (there == NOTHING || (there == A_FILE && text_is(e->before, text))) {
-		it->result = BAKE_SAME;
-		return 0;
-	}
-	if (!is_entrys(e, there, text)) {
-		it->result = BAKE_LEFT;
-		it->why = xstrdup("changed since bake made the file: remove the file by hand if it "
-				  "is no longer needed");
-		return 0;
-	}
-	it->result = e->before ? BAKE_RESTORED : BAKE_REMOVED;
-	return e->before ? machine_write_file(b->root, e->path, e->before, MODE, err)
-			 : machine_remove_file(b->root, e->path, err);
+		r = machine_remove_dir(b->root, dir, err);
+	return r == -ENOTEMPTY || r == -EEXIST ? 0 : r;
 }
 
-/* Directories that hold other files by now stay. */
-static int remove_dirs(struct bake *b, struct err *err)
+static int undo_file(struct bake *b, const char *path, struct err *err)
 {
-	for (size_t i = b->record.dirs.n; i > 0; i--) {
-		int r = machine_remove_dir(b->root, b->record.dirs.v[i - 1], err);
+	cleanup_free char *text = NULL;
+	struct bake_item *it;
+	enum there there;
+	int r = look(b->root, path, &there, &text, err);
 
-		if (r < 0 && r != -ENOTEMPTY && r != -EEXIST && r != -ENOTDIR)
-			return r;
+	if (r < 0 || !has_mark(there, text))
+		return r;
+	it = bake_want(b, xstrdup(path), NULL, xstrdup(""));
+	if (is_bakes(there, text)) {
+		it->result = BAKE_REMOVED;
+		return remove_file(b, path, err);
 	}
+	it->result = BAKE_LEFT;
+	it->why = xstrdup("changed since bake made the file: remove the file by hand if it is no "
+			  "longer needed");
 	return 0;
 }
 
-/* Keeps the items that are BAKE_LEFT, so that the next --undo names them again. */
-static void keep_left(struct bake *b)
+/* The new file of a run that was killed before its rename. */
+static int remove_leftovers(struct bake *b, const char *pattern, struct err *err)
 {
-	struct bake_record left = {0};
+	const char *name = strrchr(pattern, '/') + 1;
+	cleanup_free char *tmp = xasprintf("%.*s.%s.tmp", (int)(name - pattern), pattern, name);
+	cleanup_strv struct strv paths = {0};
+	int r = read_glob(b->root, tmp, &paths, err);
 
-	for (size_t i = 0; i < b->items.n; i++) {
-		struct bake_entry *e = bake_record_find(&b->record, b->items.v[i].path);
-
-		if (b->items.v[i].result != BAKE_LEFT)
-			continue;
-		vec_push(&left.entries, *e);
-		*e = (struct bake_entry){.path = xstrdup("")};
-	}
-	left.read = take_ptr(b->record.read);
-	left.dirs = b->record.dirs;
-	b->record.dirs = (struct strv){0};
-	bake_record_free(&b->record);
-	b->record = left;
+	for (size_t i = 0; i < paths.n && r == 0; i++)
+		r = remove_file(b, paths.v[i], err);
+	return r;
 }
 
-int bake_undo(struct bake *b, struct err *err)
+int bake_undo(struct bake *b, const char *pattern, struct err *err)
 {
-	int r = 0;
+	cleanup_strv struct strv paths = {0};
+	int r = remove_leftovers(b, pattern, err);
 
-	if (!b->record.read)
-		return 0;
-	for (size_t i = b->record.entries.n; i > 0 && r == 0; i--)
-		r = undo_entry(b, &b->record.entries.v[i - 1], err);
 	if (r == 0)
-		r = remove_dirs(b, err);
-	if (r < 0)
-		return r;
-	keep_left(b);
-	if (b->record.entries.n)
-		return save_record(b, err);
-	r = machine_remove_file(b->root, BAKE_RECORD, err);
-	/* also the directory of the record */
-	return r < 0 ? r : remove_dirs(b, err);
+		r = read_glob(b->root, pattern, &paths, err);
+	for (size_t i = 0; i < paths.n && r == 0; i++)
+		r = undo_file(b, paths.v[i], err);
+	return r;
 }

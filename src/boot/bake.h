@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Prepares the tree of an image (`railhead bake`): makes a list of wanted files and links there,
- * all together, and removes them with bake_undo(). All paths are below the root.
+ * and takes them back. All paths are below the root.
  *
- * Before bake makes anything, it writes its work down in BAKE_RECORD: each path with its new
- * content and the content that it replaces, and each directory that was missing. The next run
- * completes a run that ended half-way, and --undo undoes it. Neither touches files that somebody
- * else has made or changed: a file is bake's only while its content matches the record.
+ * Each file begins with a mark and the sum of its text (bake_mark()), or is railhead.env: bake
+ * replaces and removes no other, so nothing is written down elsewhere. The next run completes one
+ * that ended half-way. A unit stays enabled when bake is undone, as its package enables it, too.
  */
 #pragma once
 
@@ -18,52 +17,27 @@
 #include "boot/kargs.h"
 #include "sys/root.h"
 
-#define BAKE_RECORD "/usr/lib/railhead/bake.json"
-
 enum bake_result {
-	BAKE_SAME,     /* the wanted content is there already */
-	BAKE_MADE,     /* the path was free */
-	BAKE_CHANGED,  /* the path held other content, which bake made or may replace */
-	BAKE_REMOVED,  /* undo: the path is free again */
-	BAKE_RESTORED, /* undo: the path has the content from before bake again */
-	BAKE_LEFT,     /* the path is not bake's and was not touched; `why` has the remedy */
+	BAKE_SAME,    /* the wanted content is there already */
+	BAKE_MADE,    /* the path was free */
+	BAKE_CHANGED, /* the path held other content, which bake made or may replace */
+	BAKE_REMOVED, /* undo: the path is free again */
+	BAKE_LEFT,    /* the path is not bake's and was not touched; `why` has the remedy */
 };
 
-/* "same", "made", "changed", "removed", "restored", "left" */
+/* "same", "made", "changed", "removed", "left" */
 const char *bake_result_name(enum bake_result r);
 
 struct bake_item {
 	char *path; /* below the root, begins with "/" */
 	char *what; /* for people: the purpose of the file */
-	char *text; /* content of the file, or target of the link; undo: unused, NULL */
+	char *text; /* content of the file, or target of the link; NULL if it is to go */
 	bool link;
 	bool takes_over;  /* replace a file of that name that bake did not make */
 	bool kernel_args; /* the item brings arguments to the kernel */
 	enum bake_result result;
 	char *why; /* BAKE_LEFT: a sentence; else NULL */
 };
-
-/* A file or link that bake made; absent texts are NULL. */
-struct bake_entry {
-	char *path;
-	char *text;   /* content of the file, or target of the link */
-	char *was;    /* the text that an earlier bake wrote, while this run replaces it */
-	char *before; /* the content from before bake; NULL: the path was free */
-	bool link;
-};
-
-struct bake_record {
-	VEC(struct bake_entry) entries;
-	struct strv dirs; /* made by bake, parents first */
-	char *read;	  /* the record file as read, or NULL */
-};
-
-/* -EBADMSG: the record is damaged; err has the remedy, and *ret is untouched. */
-int bake_record_parse(const char *text, struct bake_record *ret, struct err *err);
-/* The text of the whole record file. Caller frees. */
-char *bake_record_text(const struct bake_record *rec);
-struct bake_entry *bake_record_find(const struct bake_record *rec, const char *path);
-void bake_record_free(struct bake_record *rec);
 
 /* How the kernel of an image gets its arguments: */
 enum bake_loader {
@@ -75,15 +49,14 @@ enum bake_loader {
 struct bake {
 	const struct root *root;
 	int lock; /* on the tree, because only one bake may run at a time */
-	struct bake_record record;
 	VEC(struct bake_item) items;
 	struct strv warnings; /* sentences */
 	enum bake_loader loader;
 };
 
 /*
- * Locks the tree and reads the record. -EBUSY: another bake is running there. The root must outlive
- * *ret. Call bake_close() in any case.
+ * Locks the tree. -EBUSY: another bake is running there. The root must outlive *ret. Call
+ * bake_close() in any case.
  */
 int bake_open(const struct root *root, struct bake *ret, struct err *err);
 void bake_close(struct bake *b);
@@ -91,12 +64,17 @@ void bake_close(struct bake *b);
 
 /* Adds an item to the list of wanted files; the item takes ownership of the texts. */
 struct bake_item *bake_want(struct bake *b, char *path, char *text, char *what);
+/* The text below the mark of bake's files. Caller frees. */
+char *bake_mark(const char *text);
 void bake_warn(struct bake *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Makes all wanted items. An error means that a write failed; the next run continues from there. */
 int bake_apply(struct bake *b, struct err *err);
-/* Removes everything that bake made, with one item for each; BAKE_LEFT items stay in the record. */
-int bake_undo(struct bake *b, struct err *err);
+/*
+ * Removes the files of that pattern that bake made, with one item for each: BAKE_LEFT if it was
+ * changed since. Others have no item.
+ */
+int bake_undo(struct bake *b, const char *pattern, struct err *err);
 /* Whether bake wrote anything, or would have. */
 bool bake_changed(const struct bake *b);
 
@@ -117,6 +95,7 @@ int bake_gate_name(const char *arg, char **ret, struct err *err);
  * unit.
  */
 int bake_gate(struct bake *b, const char *unit, struct err *err);
+int bake_undo_gates(struct bake *b, struct err *err);
 /*
  * Appends all words of a setting in a unit file to *ret. As in systemd.syntax(7), an empty value
  * drops the earlier words, and a line that ends in '\' continues on the next line.
@@ -134,10 +113,12 @@ int bake_check_kargs(const struct bake *b, const struct kargs *wanted, struct er
  */
 int bake_kargs(struct bake *b, const struct kargs *wanted, const struct karg_heading *h,
 	       struct err *err);
+/* The next boot of the image gets no arguments. */
+int bake_undo_kargs(struct bake *b, struct err *err);
 /*
  * The new content of railhead.env: `current` (NULL: there is no file) with these arguments in the
- * good slot and no trial. The result depends on these inputs alone, and not on this machine, boot
- * or time. Caller frees. -EBADMSG: current is damaged.
+ * good slot and no trial; an empty file without arguments. The result depends on these inputs
+ * alone, and not on this machine, boot or time. Caller frees. -EBADMSG: current is damaged.
  */
 int bake_env(const char *current, const struct kargs *wanted, char **ret, struct err *err);
 

@@ -27,10 +27,9 @@ static void judge_initramfs(struct bake *b, const char *path)
 		bake_warn(b, "can't tell whether %s contains railhead: %s", path, err.text);
 	else if (!there)
 		bake_warn(b,
-			  "%s does not contain railhead: a reboot for kernel arguments comes "
-			  "later, and options of modules that the initramfs loads are not set; "
-			  "make the initramfs again (dracut "
-			  "--force, update-initramfs -u)",
+			  "%s does not contain railhead: options of modules that the initramfs "
+			  "loads are not set, and run-time pages come later; make the initramfs "
+			  "again (dracut --force, update-initramfs -u)",
 			  path);
 }
 

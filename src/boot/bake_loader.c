@@ -45,31 +45,32 @@ static bool holds(const struct boot_env *env, const struct kargs *wanted)
 
 int bake_env(const char *current, const struct kargs *wanted, char **ret, struct err *err)
 {
-	/* No boot and no time of writing: the same image gives the same bytes. */
-	const struct boot_id nobody = {.id = ""};
-	struct env_plan plan;
+	cleanup_free char *line = kargs_line(wanted);
 	struct boot_env env;
 	char text[ENV_SIZE];
-	int r = 0;
+	int r = kargs_check(wanted, err);
 
-	if (current && *current)
-		r = env_parse(current, strlen(current), &env, err);
-	else
-		env_init(&env, &nobody);
-	if (r >= 0 && !holds(&env, wanted)) {
-		r = env_plan_adopt(&env, wanted, true, &nobody, &plan, err);
-		env = plan.after;
-		/*
-		 * The file counts one begun boot with these args already: if the first real boot
-		 * does not reach stage early, GRUB leaves the args out of the next one. The args
-		 * are not armed as a trial, because a trial's args would not arrive where GRUB
-		 * can't write.
-		 */
-		if (wanted->n)
-			env.begun = '1';
-	}
 	if (r < 0)
 		return r;
+
+	env_init(&env);
+	if (current && *current)
+		r = env_parse(current, strlen(current), &env, err);
+	if (r < 0)
+		return r;
+	if (!wanted->n)
+		env_init(&env);
+	if (!holds(&env, wanted)) {
+		env.good = env_free_slot(&env);
+		env_set_slot(&env, env.good, line);
+		env.try_ = ENV_NONE;
+		/*
+		 * The file counts one begun boot with these args already: if the first real boot
+		 * has no verdict, GRUB leaves the args out of the next one. The args are not armed
+		 * as a trial, because a trial's args would not arrive where GRUB can't write.
+		 */
+		env.begun = wanted->n ? '1' : ENV_NONE;
+	}
 	env_render(&env, text);
 	*ret = xstrndup(text, sizeof(text));
 	return 0;
@@ -167,9 +168,10 @@ static int want_bootc(struct bake *b, const struct kargs *wanted, const struct k
 		return 0;
 	r = kargs_format(wanted, KARG_FORMAT_BOOTC, h, &text, err);
 	if (r == 0)
-		bake_want(b, xstrdup(BOOTC_FILE), str_take(&text),
+		bake_want(b, xstrdup(BOOTC_FILE), bake_mark(str_get(&text)),
 			  xstrdup("bootc passes the kernel arguments"))
 			->kernel_args = true;
+	str_free(&text);
 	return r;
 }
 
@@ -196,4 +198,42 @@ int bake_kargs(struct bake *b, const struct kargs *wanted, const struct karg_hea
 			     "; install railhead in the tree, run update-grub (grub2-mkconfig), "
 			     "and bake again");
 	return 0;
+}
+
+/* --- undo ------------------------------------------------------------------------------------ */
+
+/* A file that can't be read as railhead's is somebody else's. */
+static int want_empty_env(struct bake *b, const char *path, struct err *err)
+{
+	cleanup_free char *current = NULL, *text = NULL;
+	const struct kargs none = {0};
+	int r = read_file(b->root, ENV_READ_MAX, &current, NULL, err, path);
+
+	if (r == 0)
+		r = bake_env(or_empty(current), &none, &text, err);
+	if (r == -ENOENT || r == -EBADMSG || (r == 0 && streq(or_empty(current), text)))
+		return 0;
+	if (r < 0)
+		return r;
+	bake_want(b, xstrdup(path), take_ptr(text),
+		  xstrdup("GRUB passes no arguments of railhead's"))
+		->takes_over = true;
+	return 0;
+}
+
+int bake_undo_kargs(struct bake *b, struct err *err)
+{
+	static const char *const envs[] = {
+		"/boot/grub/" ENV_FILE_NAME, "/boot/grub2/" ENV_FILE_NAME,
+		"/boot/efi/EFI/railhead/" ENV_FILE_NAME, "/efi/EFI/railhead/" ENV_FILE_NAME};
+	int r = 0;
+
+	for (size_t i = 0; i < array_len(envs) && r == 0; i++)
+		r = want_empty_env(b, envs[i], err);
+	if (r == 0)
+		r = bake_apply(b, err);
+	/* those without the mark stay: what a killed run has left goes */
+	for (size_t i = 0; i < array_len(envs) && r == 0; i++)
+		r = bake_undo(b, envs[i], err);
+	return r < 0 ? r : bake_undo(b, BOOTC_FILE, err);
 }

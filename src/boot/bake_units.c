@@ -281,29 +281,36 @@ static void look_for(struct bake *b, const char *unit)
  * tests the file instead of running `railhead status`, because the file exists exactly while work
  * is admitted, and no program runs.
  */
-#define WAITS                                                                            \
-	"# Made by railhead bake: no work before this node is admitted (railhead(8)).\n" \
-	"[Unit]\n"                                                                       \
-	"Requires=" TARGET "\n"                                                          \
-	"After=" TARGET "\n"                                                             \
-	"# The target stays when a device is lost (verdict: lapsed).\n"                  \
+#define WAITS                                                           \
+	"# No work before this node is admitted: railhead(8).\n"        \
+	"[Unit]\n"                                                      \
+	"Requires=" TARGET "\n"                                         \
+	"After=" TARGET "\n"                                            \
+	"# The target stays when a device is lost (verdict: lapsed).\n" \
 	"AssertPathExists=/run/railhead/ready\n"
 
 int bake_gate(struct bake *b, const char *unit, struct err *err)
 {
-	cleanup_free char *template = template_of(unit);
+	cleanup_free char *template = template_of(unit), *wants = NULL;
 	int r = refuse_circle(b, unit, err);
 
 	if (r < 0)
 		return r;
 	look_for(b, unit);
-	bake_want(b, xasprintf(ETC_UNITS "/%s.d/10-railhead.conf", unit), xstrdup(WAITS),
+	bake_want(b, xasprintf(ETC_UNITS "/%s.d/10-railhead.conf", unit), bake_mark(WAITS),
 		  xasprintf("%s waits for " TARGET, unit));
 	/* a template has no list of all its instances to start */
 	if (template && streq(template, unit))
 		return 0;
-	bake_want(b, xasprintf(ETC_UNITS "/" TARGET ".d/10-%s.conf", unit),
-		  xasprintf("# Made by railhead bake.\n[Unit]\nWants=%s\n", unit),
+	wants = xasprintf("[Unit]\nWants=%s\n", unit);
+	bake_want(b, xasprintf(ETC_UNITS "/" TARGET ".d/10-%s.conf", unit), bake_mark(wants),
 		  xasprintf(TARGET " starts %s", unit));
 	return 0;
+}
+
+int bake_undo_gates(struct bake *b, struct err *err)
+{
+	int r = bake_undo(b, ETC_UNITS "/*.d/10-railhead.conf", err);
+
+	return r < 0 ? r : bake_undo(b, ETC_UNITS "/" TARGET ".d/10-*.conf", err);
 }

@@ -26,7 +26,6 @@ no_loader(struct bootpart *b, const char *fmt, ...)
 	str_vaddf(&why, fmt, ap);
 	va_end(ap);
 	free(b->loader_why);
-	b->loader = LOADER_NONE;
 	b->loader_why = str_take(&why);
 }
 
@@ -37,7 +36,6 @@ static void check_loader(const struct root *root, const struct grub_config *c, c
 	struct err err = {0};
 	int r = grub_config_check(root, c, esp_uuid, &err);
 
-	b->loader = LOADER_GRUB;
 	if (r < 0)
 		no_loader(b, "%s", err.text);
 	b->entry_lacks_kargs = r == -ESTALE;
@@ -74,7 +72,7 @@ static int take_directory(const struct root *root, struct place *p, const char *
 		return 0;
 	}
 	b->no_trial_why = machine_boots_from(root) ? place_no_trial_why(root, p) : NULL;
-	if (write && b->loader == LOADER_GRUB) {
+	if (write && !b->loader_why) {
 		r = place_make_writable(root, p, &b->remounted, err);
 		if (r < 0)
 			return r;
@@ -201,12 +199,11 @@ static bool has_env(int dirfd)
 
 static int take_env_over(const struct root *root, int from, int to, struct err *err)
 {
-	cleanup_free char *text = NULL;
-	size_t len;
-	int r = env_read_bytes(from, &text, &len, err);
+	struct boot_env env;
+	int r = env_read(from, &env, err);
 
-	if (r == 0)
-		r = machine_create_durable(root, to, ENV_FILE_NAME, text, len, err);
+	if (r >= 0)
+		r = env_create(root, to, &env, err);
 	if (r == 0 && unlinkat(from, ENV_FILE_NAME, 0) < 0)
 		r = err_errno(err, -errno, "%s of an earlier installation", ENV_FILE_NAME);
 	return r;

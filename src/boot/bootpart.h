@@ -24,11 +24,6 @@
 #include "boot/counters.h"
 #include "sys/root.h"
 
-enum loader {
-	LOADER_NONE, /* no args can reach the next boot from here; see loader_why */
-	LOADER_GRUB, /* grub.cfg carries our snippet and its variable */
-};
-
 struct bootpart {
 	int dirfd;    /* the env file's directory; -1: it does not exist yet (env_read: -ENOENT) */
 	char *path;   /* of the env file below the root ("/boot/grub/railhead.env") */
@@ -37,10 +32,10 @@ struct bootpart {
 	char *found;  /* where it was found: "fstab: LABEL=boot on /boot", "ESP of the root disk" */
 	bool efi;
 	bool writable; /* the bootpart was opened for writing and can be written */
-	enum loader loader;
-	char *loader_why; /* a sentence with the remedy, when LOADER_NONE */
+	/* Why no args can reach the next boot from here, a sentence with the remedy; or NULL. */
+	char *loader_why;
 	/*
-	 * The only reason for LOADER_NONE is a menu entry that may boot and lacks $railhead_kargs,
+	 * The only reason is a menu entry that may boot and lacks $railhead_kargs,
 	 * or has our arguments as text: GRUB is there and reads our file. grubby makes such
 	 * entries.
 	 */
@@ -56,8 +51,8 @@ struct bootpart {
 };
 
 /*
- * Finds the place of railhead.env and opens it. Succeeds without GRUB too: then loader is
- * LOADER_NONE, loader_why has the reason, and dirfd may be -1. Fails if a file system can't be
+ * Finds the place of railhead.env and opens it. Succeeds without GRUB too: then
+ * loader_why has the reason, and dirfd may be -1. Fails if a file system can't be
  * found, mounted or made writable.
  */
 int bootpart_open(const struct root *root, bool write, struct bootpart *ret, struct err *err);

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "boot/booted.h"
-#include "boot/env_grub.h"
+#include "boot/envblk.h"
 #include "boot/esp.h"
 #include "boot/kargs.h"
 #include "sys/read.h"
@@ -40,7 +40,7 @@ static const struct {
 	{"ustate", "2", NULL, "SWUpdate has an update on trial", "let SWUpdate confirm it" TRIES},
 };
 
-#define REMEDY_RAUC "run `rauc status mark-good`, then `railhead apply`, and reboot"
+#define REMEDY_RAUC "run `rauc status mark-good`, then `railhead gate`"
 
 static void __attribute__((format(printf, 2, 3))) armed(struct counters *c, const char *fmt, ...)
 {
@@ -85,9 +85,9 @@ static char *value_of(const struct block *b, const char *name)
 	struct wanted w = {.name = name};
 	cleanup_free char *copy = NULL;
 
-	if (env_grub_loads(b->text, b->len)) {
+	if (envblk_loads(b->text, b->len)) {
 		copy = memcpy(xcalloc(b->len + 1, 1), b->text, b->len);
-		env_grub_each(copy, b->len, take, &w);
+		envblk_each(copy, b->len, take, &w);
 	}
 	return w.value ? w.value : xstrdup("");
 }

@@ -14,17 +14,13 @@
 #include "base/str.h"
 #include "boot/esp.h"
 #include "boot/stack.h"
-#include "sys/clock.h"
 #include "sys/libblkid.h"
 #include "sys/machine.h"
 #include "sys/read.h"
-#include "sys/uevent.h"
 
 #ifndef XFS_SUPER_MAGIC
 #define XFS_SUPER_MAGIC 0x58465342
 #endif
-
-enum { DEVICE_WAIT_S = 5 };
 
 void place_free(struct place *p)
 {
@@ -79,28 +75,6 @@ struct libmnt_fs *fstab_find(const struct fstab *t, const char *at)
 
 /* --- opening and mounting ------------------------------------------------------------------ */
 
-struct device_wait {
-	const char *source;
-	char *device;
-};
-
-static bool device_there(void *arg)
-{
-	struct device_wait *w = arg;
-
-	w->device = device_of(w->source);
-	return w->device != NULL;
-}
-
-/* udev makes the by-label links, and may be late in the initramfs. */
-static char *wait_device(const char *source)
-{
-	struct device_wait w = {.source = source};
-
-	uevent_wait(device_there, &w, clock_usec() + DEVICE_WAIT_S * 1000000ULL);
-	return w.device;
-}
-
 char *place_probe(const char *device, const char *what)
 {
 	const struct libblkid *lib = libblkid_get(NULL);
@@ -117,39 +91,6 @@ char *place_probe(const char *device, const char *what)
 		copy = xstrdup(value);
 	lib->blkid_free_probe(probe);
 	return copy;
-}
-
-static bool fs_known(const char *fstype)
-{
-	struct root live;
-	cleanup_free char *list = NULL;
-	cleanup_free char *line = xasprintf("\t%s\n", fstype);
-	size_t len;
-	bool known = false;
-
-	if (root_init(&live, NULL, NULL) < 0)
-		return false;
-	if (read_file(&live, 65536, &list, &len, NULL, "proc/filesystems") == 0)
-		known = strstr(list, line) != NULL;
-	root_close(&live);
-	return known;
-}
-
-/*
- * Loads the modules that the mount needs from the root we run in, because the kernel's own request
- * would go to the initramfs, which may lack vfat and its code pages. The mount reports missing
- * modules.
- */
-static void load_fs(const char *fstype)
-{
-	static const char *const pages[] = {"nls_cp437", "nls_ascii", "nls_iso8859-1", "nls_utf8"};
-
-	if (fs_known(fstype))
-		return;
-	machine_insert_module(fstype, NULL, NULL);
-	if (streq(fstype, "vfat"))
-		for (size_t i = 0; i < array_len(pages); i++)
-			machine_insert_module(pages[i], NULL, NULL);
 }
 
 /* --- mounts that are there -------------------------------------------------------------------- */
@@ -246,7 +187,6 @@ int place_mount(const struct root *root, struct place *p, const char *device, co
 	if (!p->fstype)
 		return err_set(err, -ENODEV, "%s: railhead recognises no file system on the device",
 			       device);
-	load_fs(p->fstype);
 	p->fd = machine_mount_fd(device, p->fstype, write, &why);
 	if (p->fd == -EBUSY)
 		return err_set(
@@ -297,10 +237,9 @@ static int mount_entry(const struct root *root, const struct libmount *mnt, stru
 		return -ELIBACC;
 	if (mnt->mnt_fs_is_netfs(fs) || mnt->mnt_fs_is_pseudofs(fs))
 		return err_set(err, -EOPNOTSUPP, "/etc/fstab: %s on %s is not a disk", source, at);
-	device = wait_device(source);
+	device = device_of(source);
 	if (!device)
-		return err_set(err, -ENODEV, "/etc/fstab: %s (%s) did not appear within %d s",
-			       source, at, DEVICE_WAIT_S);
+		return err_set(err, -ENODEV, "/etc/fstab: %s (%s) is not there", source, at);
 	p->found = xasprintf("/etc/fstab: %s on %s", source, at);
 	return place_mount(root, p, device, mnt->mnt_fs_get_fstype(fs), write, err);
 }

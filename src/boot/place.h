@@ -35,9 +35,8 @@ struct place {
 };
 
 /*
- * Opens the top of the file system that is, or would be, mounted at `at`. Waits for a device that
- * fstab names, because udev may be late in the initramfs. The caller has set fd to -1, and frees
- * the place.
+ * Opens the top of the file system that is, or would be, mounted at `at`. The caller has set fd to
+ * -1, and frees the place.
  */
 int place_open(const struct root *root, const struct fstab *t, const char *at, bool write,
 	       struct place *p, struct err *err);

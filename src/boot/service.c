@@ -7,6 +7,7 @@
 #include "boot/panic.h"
 #include "boot/trial.h"
 #include "sys/machine.h"
+#include "sys/manager.h"
 #include "sys/read.h"
 #include "sys/state.h"
 
@@ -15,6 +16,7 @@
 #define TRIAL_OVER "trial-over" /* in STATE_DIR; conditions of the timer and its service */
 #define BEGUN_OVER "begun-over"
 #define MARK_BEGUN "railhead.begun"
+#define GATE "railhead-gate.service"
 #define RETRY_TIMER "railhead-retry.timer"
 #define ADMIT_END "railhead-admit-end"
 
@@ -109,4 +111,35 @@ int service_admission_over(const struct root *root, struct err *err)
 bool service_reboots(const struct root *root)
 {
 	return !root->live || machine_reboots();
+}
+
+/* As systemctl(1) mask makes it. */
+static bool is_masked(const struct root *root, const char *unit)
+{
+	static const char *const dirs[] = {"/etc/systemd/system", "/run/systemd/system"};
+
+	for (size_t i = 0; i < array_len(dirs); i++) {
+		cleanup_free char *to = NULL;
+
+		if (read_link(root, &to, NULL, "%s/%s", dirs[i], unit) == 0 &&
+		    streq(to, "/dev/null"))
+			return true;
+	}
+	return false;
+}
+
+char *gate_why_absent(const struct root *root)
+{
+	cleanup_free char *state = NULL;
+
+	if (is_masked(root, GATE))
+		return xstrdup(GATE
+			       " is masked, so no boot would judge a trial: `systemctl unmask " GATE
+			       "`");
+	state = root->live ? manager_unit_state(GATE) : NULL;
+	if (state && streq(state, "inactive"))
+		return xstrdup(GATE " has not run in this boot, so the next one may have none that "
+				    "judges a trial: `systemctl enable railhead-early "
+				    "railhead-devices railhead-ready.target`, and reboot");
+	return NULL;
 }

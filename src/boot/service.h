@@ -12,7 +12,7 @@
 #include "plan/change.h"
 #include "sys/root.h"
 
-/* `systemctl --force reboot`; see machine_reboot(). Returns only on failure. */
+/* See machine_reboot(). */
 int service_reboot(const struct root *root, struct err *err);
 
 /*
@@ -61,3 +61,10 @@ int service_admission_over(const struct root *root, struct err *err);
 
 /* Whether a shutdown is under way that ends in a boot; always true below another root. */
 bool service_reboots(const struct root *root);
+
+/*
+ * Why the next boot would have no gate that judges a trial: its unit is masked, or has not run in
+ * this boot, as where the units are disabled. A clause with the remedy; NULL: it will. Caller
+ * frees.
+ */
+char *gate_why_absent(const struct root *root);

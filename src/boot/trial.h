@@ -1,183 +1,153 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The decision about kernel args: what to write, and whether to reboot. One pure function over
- * facts, so that every boot can be simulated (tests/unit/test_boot_trial.c).
+ * Trials of kernel arguments: what a boot finds, what is armed, and what a verdict decides. Pure
+ * functions over two records, so that every history of boots can be searched (tests/histories):
+ * railhead.env, which GRUB reads and writes (boot/env.h), and the record of attempts
+ * (boot/attempts.h). The functions change the records in memory; the caller stores them.
  *
- * Reboot iff
+ * A trial is armed by the gate, in a boot whose stages have run: so the next boot has a gate, too,
+ * and the items that fail without the arguments are known. Arguments are tried iff
  *
- *  - the next boot would have all wanted args: GRUB will read our slot and pass each word whole,
- *    and nothing else on the line overrules them,
- *  - our args in this boot differ from the wanted ones in either direction,
- *  - GRUB is known to read the file (the marker railhead.slot= is on this boot's line), or no trial
- *    has tested that yet,
- *  - these args are not rejected on this kernel: fewer than TRIAL_MAX trials of them died, and none
- *    booted without the args; or retry_after healthy boots have passed since, each with a verdict:
- *    that earns one more trial, and then the same number of boots counts again. A trial that ended
- *    for another reason than the args is tried again, ENV_GIVEN_MAX times (boot/ends.h); with the
- *    deaths this limits the reboots,
- *  - no other program counts this boot or needs the next one (boot/counters.h), and the trial locks
- *    no disk (boot/seal.h),
- *  - railhead has made fewer than REBOOTS_MAX reboots since the last settled verdict. The facts for
- *    the rest of this list are in railhead.env, which may be lost; this count is kept elsewhere
- *    (boot/witness.h),
- *  - the last trial was not one of other args that died without any boot having reached a verdict
- *    since: so even different args in each boot can't make a loop,
- *  - no boot with the earlier args must first show which items fail without the wanted args.
+ *  - those of this boot differ from the wanted ones in either direction,
+ *  - the next boot would have all of them: GRUB reads our slot and passes each word whole, and
+ *    nothing else on the line overrules them,
+ *  - they are not refused for this kernel and this version of the profile: TRIALS_MAX trials died,
+ *    an item failed that held before, or they were not in force in their trial,
+ *  - railhead has made fewer than REBOOTS_MAX reboots since the last settled verdict,
+ *  - no other program counts this boot or needs the next one (boot/counters.h), no disk would be
+ *    locked (boot/seal.h), and the next boot has a gate (boot/service.h).
  *
- * A trial in which something failed is compared with a boot without its args (boot/health.h). If no
- * such boot is known, the node goes back once to make one, and tries once more if the same items
- * failed: with the reboot into the trial these are three reboots, and the result of that last trial
- * is final.
- *
- * A file that is damaged beyond mending is made again, and its args have a trial. Its record of
- * dead trials is lost; the limit on reboots makes up for that.
+ * A trial that ends without a verdict, other than by an orderly shutdown, has died.
  */
 #pragma once
 
 #include <stdbool.h>
 
+#include "boot/attempts.h"
 #include "boot/env.h"
 #include "boot/kargs.h"
 
-enum { TRIAL_MAX = 2 };
-
 enum kargs_decision {
-	KARGS_SAME,		/* all is as wanted; perhaps a commit is due */
-	KARGS_WRITE_AND_REBOOT, /* arm a trial (trial_write), then reboot */
-	KARGS_WRITE_NO_REBOOT,	/* this boot has the args, the next boot would not (trial_write) */
-	KARGS_NOT_ARRIVED,	/* GRUB did not bring the args, or the kernel did not accept them */
-	KARGS_REJECTED,		/* the trials died */
-	KARGS_UNFIT,		/* an item failed in the trial that holds without the args */
-	KARGS_CONFLICT,		/* other args, or GRUB's parser, would keep them out of force */
-	KARGS_NO_LOADER,	/* nothing here can bring args to the next boot */
-	KARGS_DAMAGED,		/* railhead.env is malformed, and args can't come by a trial */
-	KARGS_COUNTED,		/* another program needs this boot or the next one */
-	KARGS_SEALED,		/* a trial would lock a disk whose key is sealed to PCRs */
-	KARGS_HELD,		/* the budget of railhead's reboots is spent */
+	KARGS_SAME,	   /* all is as wanted; the verdict may have to judge a trial */
+	KARGS_ARM,	   /* arm a trial, then reboot */
+	KARGS_ARMED,	   /* this very boot has armed the trial: just reboot */
+	KARGS_ADOPT,	   /* this boot has the args, and the next boot would not: store them */
+	KARGS_NOT_ARRIVED, /* GRUB did not bring the args, or the kernel did not accept them */
+	KARGS_NEXT_BOOT,   /* other args are on trial in this boot: the next boot tries these */
+	KARGS_REJECTED,	   /* the trials died */
+	KARGS_UNFIT,	   /* an item failed in the trial that held without the args */
+	KARGS_CONFLICT,	   /* the args can't come into force from the loader's line */
+	KARGS_NO_LOADER,   /* nothing here can bring args to the next boot, and take them back */
+	KARGS_DAMAGED,	   /* railhead.env is malformed */
+	KARGS_COUNTED,	   /* another program needs this boot or the next one */
+	KARGS_SEALED,	   /* a trial would lock a disk whose key is sealed to PCRs */
+	KARGS_HELD,	   /* railhead may not reboot: its budget is spent, or it can't count */
+	KARGS_NO_GATE,	   /* no boot would judge the trial: the gate's unit does not run */
 };
+const char *kargs_decision_name(enum kargs_decision d); /* "same", "reboot", "write", ... */
 
-/* The result that the boot's verdict must write down. */
+/* The change of the records at the verdict. */
 enum trial_note {
 	NOTE_NONE,
-	NOTE_COMMIT,	  /* this trial succeeded: its slot becomes good */
-	NOTE_DIED,	  /* an earlier boot was a trial and died */
-	NOTE_NOT_ARRIVED, /* this trial booted without its args */
-	NOTE_NO_VARIABLE, /* GRUB took the trial, but booted an entry without our variable */
-	NOTE_SUPERSEDED,  /* other args are wanted, or a reboot is held: no trial is next */
-	NOTE_UNFIT,	  /* an item failed in the trial that holds without its args */
-	NOTE_LOOK_BACK,	  /* something failed in this trial; the next boot looks without its args */
-	NOTE_LOOKED_BACK, /* this boot has looked without the args: they are tried once more */
-	NOTE_LOOK_OVER,	  /* the same, but other args are wanted by now */
-	NOTE_HEALTHY,	  /* a healthy boot that counts towards the next trial of rejected args */
+	NOTE_RUNS, /* this boot is the trial, with its args in force: the verdict decides */
+	NOTE_LOST, /* this boot is the trial, and its args are not in force */
+	NOTE_DROP, /* an armed or running trial of args that are not wanted */
 };
 
 struct trial_facts {
 	const struct kargs *wanted;
-	const char *cmdline;	    /* /proc/cmdline of this boot */
-	const struct boot_env *env; /* NULL: absent or damaged. ends_note() added a trial's panic */
-	const char *env_damage;	    /* the damage of the file, or NULL */
-	const char *env_gives;	    /* with damage: args that GRUB reads from it; NULL, "": none */
-	bool loader_ok;		    /* bootpart: LOADER_GRUB */
-	const char *loader_why;	    /* when !loader_ok */
-	bool loader_parses;	    /* bootpart: parses_value */
-	const char *no_trial_why;   /* bootpart: why a trial can't be disarmed there; or NULL */
-	const char *held;	    /* why railhead may not reboot, and the remedy; or NULL */
-	enum kargs_decision
-		held_as; /* with held: KARGS_COUNTED, _HELD, or _SEALED: no other line either */
-	const char *boot_id;
-	const char *kernel;
-	bool retry; /* apply --retry: rejected or not arrived args are tried once more */
-	unsigned int retry_after; /* healthy boots until rejected args are tried again; 0: never */
+	const char *cmdline;	/* /proc/cmdline of this boot */
+	const char *loader_why; /* why no loader brings args, or can't take them back; or NULL */
+	bool loader_parses;	/* the loader parses args as a script: kargs_check_parsed() */
+	const char *boot_id, *kernel;
+	const char *profile; /* name and version: attempts.h */
+	const char *end;     /* how the last trial ended, by its own word (boot_note_end()); "" */
+	bool absent;	     /* there is no railhead.env; the record of it is empty */
+	const char *damage;  /* the damage of railhead.env, whose record is empty; or NULL */
+	const struct boot_env *seen; /* with damage: the slots that GRUB may have passed */
+	struct boot_env *env;
+	struct attempts *past;
 };
 
 struct trial {
 	enum kargs_decision decision;
+	enum trial_note note;
 	char *why;		/* a sentence that names the layer and the remedy */
 	char slot;		/* the slot of this boot: 'a', 'b'; ENV_NONE: unknown */
 	char left_out;		/* the slot whose args GRUB left out of this boot, or ENV_NONE */
-	bool is_trial;		/* this boot is a trial */
-	enum trial_note note;	/* due at the verdict: trial_settle() */
-	char end;		/* of NOTE_DIED: enum env_end; '\0': unknown */
-	bool next_boot_tries;	/* of NOT_ARRIVED: these arguments have not been tried yet */
-	bool armed;		/* this very boot armed the trial: just reboot */
-	bool again;		/* WRITE_AND_REBOOT arms a trial of rejected args */
-	bool reboot;		/* reboot after writing the note: trial_weigh() */
-	unsigned int deaths;	/* trials of the wanted args on this kernel that died */
 	struct kargs missing;	/* wanted, but not in force in this boot */
 	struct kargs dropped;	/* ours in this boot, but no longer wanted */
 	struct kargs conflicts; /* other args on the line that contradict wanted ones */
 	struct kargs owned;	/* the args of this boot's slot */
+	struct attempt now;	/* the wanted args, this kernel, this profile */
 };
 
-void trial_decide(const struct trial_facts *facts, struct trial *ret);
 void trial_free(struct trial *t);
-#define cleanup_trial __attribute__((__cleanup__(trial_free)))
+#define cleanup_trial cleanup(trial_free)
 
-/* Whether GRUB took a trial for the boot with that line; true after the trial is over, too. */
+/*
+ * Whether the boot with that line is a trial, and so has its timer and its panics: the mark counts
+ * with any value, as in the units' ConditionKernelCommandLine=. True after the trial is over, too.
+ */
 bool trial_on_line(const char *cmdline);
-/* The slot whose args GRUB left out of the boot with that line, or ENV_NONE. */
-char trial_left_out(const char *cmdline);
 
-/* Healthy boots until rejected args are tried again; 0: now, or never. */
-unsigned int trial_boots_left(const struct trial_facts *f);
-/* "; they are tried again after 3 more healthy boots"; "" for 0. Caller frees. */
-char *trial_again_text(unsigned int boots);
+/*
+ * First: takes note of what earlier boots left. A trial that GRUB took for another boot has died,
+ * unless it was shut down in order; args that GRUB left out of this boot have killed two boots of
+ * this kernel, and are no longer good.
+ */
+void trial_arrive(const struct trial_facts *f);
+void trial_decide(const struct trial_facts *f, struct trial *ret);
+/* KARGS_ARM and KARGS_ARMED become another decision, for the reason `why`: no trial is next. */
+void trial_hold(struct trial *t, enum kargs_decision d, const char *why);
+/* KARGS_ADOPT becomes KARGS_SAME: the args are not stored, for the reason `why`. */
+void trial_keep(struct trial *t, const char *why);
+/*
+ * Puts the decision KARGS_ARM or KARGS_ADOPT into the records. A damaged railhead.env is made
+ * again. -E2BIG, -EINVAL: the args can't travel.
+ */
+int trial_arm(const struct trial_facts *f, const struct trial *t, struct err *err);
+/* This boot asks for a reboot. False: the budget is spent. */
+bool trial_count_reboot(const struct trial_facts *f);
 
-const char *kargs_decision_name(enum kargs_decision d); /* "same", "reboot", "write", ... */
+/*
+ * A verdict's facts about its boot, to compare with the last one. A look counts as news if it
+ * did not fail before, a measurement only if it held, and a carrier only if it was up: what was
+ * never known to hold is not the arguments' fault.
+ */
+struct outcome {
+	const char *profile; /* name */
+	bool waits;	     /* for something: the verdict decides nothing yet */
+	bool reboots; /* a trial is armed: nothing was measured, and carriers may still come */
+	struct strv failed; /* looks that failed */
+	struct strv missed; /* measurements that failed */
+	struct strv held;   /* measurements that held */
+	struct strv up;	    /* functions with a carrier, by address: of the sets, and the uplinks */
+};
 
-enum trial_health {
-	TRIAL_FIT,	    /* no item failed, or only items that fail without the args, too */
-	TRIAL_UNFIT,	    /* an item failed that holds without the args */
-	TRIAL_NOT_COMPARED, /* an item failed, and the boot to compare with is unknown */
+void outcome_free(struct outcome *o);
+#define cleanup_outcome cleanup(outcome_free)
+
+enum trial_result {
+	TRIAL_NONE,	 /* this boot was no trial, or its verdict waits */
+	TRIAL_COMMITTED, /* its args are good */
+	TRIAL_UNFIT,   /* refused for the items in *news: railhead reboots into the earlier args */
+	TRIAL_LOST,    /* refused, because they were not in force */
+	TRIAL_UNKNOWN, /* something failed, and whether it held before is not known: the next
+			  boot has the earlier args, and tries these again */
 };
 
 /*
- * At the verdict: adapts NOTE_COMMIT, NOTE_LOOKED_BACK and NOTE_HEALTHY to the failed items, and
- * sets reboot.
+ * A verdict was reached, of whatever sort: with the good args it ends GRUB's count of the boots of
+ * this kernel.
  */
-void trial_weigh(const struct boot_env *env, enum trial_health health, struct trial *t);
-
+void trial_reach_verdict(const struct trial_facts *f);
 /*
- * Carries out a decision of WRITE_AND_REBOOT (arms) or WRITE_NO_REBOOT (adopts), in place. The
- * caller reboots. All other decisions write nothing and return 0.
- *
- * 1: the file was absent (facts->env == NULL) and has been created, without arguments. Close the
- * boot partition, open it, decide and call again. Closing unmounts the partition or makes it
- * read-only again, where railhead mounted it or made it writable, which puts the new name where
- * GRUB finds it on every file system, XFS too. A trial that GRUB can't see must not be armed,
- * because the next boot would conclude that GRUB passed it by.
+ * At a verdict: judges the trial of this boot, keeps what a later trial is compared with, and ends
+ * GRUB's count of the boots of a new kernel. A verdict after which no reboot follows is settled: it
+ * sets the count of reboots back, unless that count is what held the reboot.
  */
-int trial_write(const struct root *root, int dirfd, const struct trial_facts *facts,
-		const struct trial *t, const struct boot_id *id, struct err *err);
-/* The progress of a boot, and whether GRUB counts it. */
-struct arrival {
-	const char *cmdline;
-	bool counts;  /* GRUB can write there */
-	bool in_root; /* the boot has reached stage early, or may never reach it */
-	bool alone;   /* railhead leaves the boot alone: noted if the boot is a trial */
-};
-
-/*
- * Call first in a boot, before a decision. GRUB counts boots that have begun, and in_root sets the
- * count back. The initrd stage leaves the count, because the count also leaves out args that kill
- * this kernel behind that stage.
- *
- * If GRUB left the args out after two boots that had not come so far, no slot with args is good
- * from here on, and the decision sees one dead trial of them. A trial that GRUB took, but not for
- * this line, died, or tried nothing (an entry without the variable). A file that can be mended is
- * mended.
- *
- * 1: wrote; 2: mended the file, and *err has the damage; 0: nothing was due.
- */
-int trial_arrived(int dirfd, const struct arrival *a, const struct boot_id *id, struct err *err);
-/* Whether trial_arrived() would write. */
-bool trial_arrival_is_due(int dirfd, const struct arrival *a);
-/*
- * This boot ends, or is left alone, for the reason `end`. Notes the reason if the boot is the trial
- * that GRUB took and has no noted cause yet. With ENV_END_ALONE, a boot without any mark of GRUB's
- * counts as that trial, too: trial_arrived() has already handled a boot that comes after the trial.
- * 1: a note was due, and was written if write is set.
- */
-int trial_ended(int dirfd, const char *cmdline, enum env_end end, bool write, struct err *err);
-/* At the verdict: writes t->note into the file. 1: wrote, 0: nothing was due. */
-int trial_settle(int dirfd, const struct trial *t, const struct boot_id *id, struct err *err);
+enum trial_result trial_settle(const struct trial_facts *f, const struct trial *t,
+			       const struct outcome *o, struct strv *news);
+/* A kernel was installed ("": of a release that is not known): GRUB counts boots from here on. */
+void trial_expect_kernel(const struct trial_facts *f, const char *release);

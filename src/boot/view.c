@@ -4,272 +4,397 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/ends.h"
-#include "boot/health.h"
+#include "boot/counters.h"
+#include "boot/loader.h"
 #include "boot/mode.h"
-#include "boot/pstore.h"
 #include "boot/seal.h"
 #include "boot/service.h"
-#include "profile/site.h"
 #include "sys/read.h"
-
-/* GRUB is more lenient than we are, so find the args that it would give to the next boot. */
-static void read_damaged(struct boot_view *v)
-{
-	cleanup_free char *text = NULL;
-	size_t len;
-
-	if (env_read_bytes(v->part.dirfd, &text, &len, NULL) == 0)
-		env_grub_read(text, len, !v->part.no_trial_why, &v->grub);
-}
+#include "sys/state.h"
 
 static int read_env(struct boot_view *v, struct err *err)
 {
 	struct err why = {0};
-	int r = v->part.dirfd < 0 ? -ENOENT : env_read(v->part.dirfd, &v->env, &why);
+	int r = loader_find(&v->part)->look(&v->part, &v->was, &why);
 
-	/* A file that can be mended counts as the file that was written. */
-	v->have_env = r >= 0;
 	if (r == -EBADMSG) {
-		snprintf(v->env_damage, sizeof(v->env_damage), "%s", why.text);
-		read_damaged(v);
-	} else if (r < 0 && r != -ENOENT) {
-		return err_set(err, r, "%s", why.text);
+		v->seen = v->was;
+		env_init(&v->was);
 	}
+	v->env = v->was;
+	v->make = r != 0;
+	v->renew = r == 1;
+	v->facts.absent = r == -ENOENT;
+	if (r == -EBADMSG)
+		snprintf(v->damage, sizeof(v->damage), "%s", why.text);
+	else if (r < 0 && r != -ENOENT)
+		return err_set(err, r, "%s: %s", v->part.path ? v->part.path : ENV_FILE_NAME,
+			       why.text);
 	return 0;
 }
 
-/* The file has the time of the last write, which was the arming. */
-static void look_for_panic(const struct root *root, const char *cmdline, struct boot_env *env)
+static void read_boot(const struct root *root, struct boot_view *v)
 {
-	if (env->try_ == ENV_TAKEN && !trial_on_line(cmdline) &&
-	    pstore_has_panic(root, env->state.time))
-		ends_note(env->ends, ENV_END_PANIC);
+	struct utsname u;
+
+	state_boot_id(root, v->boot_id);
+	if (root->live && uname(&u) == 0)
+		snprintf(v->kernel, sizeof(v->kernel), "%.64s", u.release);
 }
 
-/* Adds the items that failed in the trial, if the record is there; the initramfs has no records. */
-static void name_items(const struct root *root, const struct kargs *wanted, struct boot_view *v)
+/* No boot of a kernel that was removed again will end GRUB's count: the next verdict does. */
+static void forget_removed_kernel(const struct root *root, struct attempts *past)
 {
-	cleanup_free char *was = v->trial.why, *names = NULL;
-	cleanup_health struct health h = {0};
-	char args[KARGS_HASH_LEN + 1];
-
-	kargs_hash(wanted, args);
-	v->trial.why = NULL;
-	if (health_kept(root, HEALTH_OF_TRIAL, NULL, v->id.kernel, args, &h) && h.refused &&
-	    h.failed.n)
-		names = strv_some(&h.failed, HEALTH_NAMED);
-	v->trial.why = names ? xasprintf("%s. Failed in the trial: %s", was, names) : xstrdup(was);
+	if (past->new_kernel && *past->new_kernel &&
+	    !root_exists(root, "lib/modules/%s", past->new_kernel))
+		*past->new_kernel = '\0';
 }
 
-/* Reads the site's setting only if args were rejected. */
-static unsigned int retry_after(const struct root *root, const struct boot_view *v)
+static int read_all(struct boot_view *v, struct err *err)
 {
-	struct diags diags = {0};
-	struct site site;
+	const struct root *root = v->want.root;
+	int r = read_env(v, err);
 
-	if (!v->have_env || (!v->env.state.n_refused && !v->env.state.deaths))
-		return 0;
-	site_load(root, &site, &diags); /* the first reader reports errors */
-	diags_free(&diags);
-	return site.retry_after;
+	if (r == 0)
+		r = attempts_read(root, &v->past, err);
+	forget_removed_kernel(root, &v->past);
+	if (r == 0 && state_kept(root, ATTEMPT_END_FILE, &v->end, NULL) == 0)
+		v->end[strcspn(v->end, "\n")] = '\0';
+	return r;
 }
 
-/* Takes over why, which may be NULL. */
-static void hold(struct boot_view *v, enum kargs_decision as, char *why)
+static void hold(struct boot_view *v, enum kargs_decision d, char *why)
 {
-	if (!why)
-		return;
-	v->held = why;
-	v->facts.held = why;
-	v->facts.held_as = as;
-	trial_free(&v->trial);
-	trial_decide(&v->facts, &v->trial);
+	if (why)
+		trial_hold(&v->trial, d, why);
+	free(why);
 }
 
-/* --retry sets the count back, so the witness is not asked. */
-static void ask_witness(const struct root *root, bool retry, struct boot_view *v)
+static bool is_next(const struct boot_view *v)
 {
-	cleanup_free char *was = NULL;
-
-	if (v->trial.armed || retry)
-		return;
-	witness_read(root, &v->witness);
-	hold(v, KARGS_HELD, witness_why_held(&v->witness));
-	if (!v->held && v->witness.reboots) {
-		was = v->trial.why;
-		v->trial.why = xasprintf("%s; reboots by railhead since the last verdict: %u of at "
-					 "most %d%s%s",
-					 was, v->witness.reboots, REBOOTS_MAX,
-					 v->witness.damage ? "; " : "",
-					 v->witness.damage ? v->witness.damage : "");
-	}
+	return v->trial.decision == KARGS_ARM || v->trial.decision == KARGS_ARMED;
 }
 
-/* Asks what may forbid a reboot, or another line, only where these would follow. */
-static void ask_others(const struct root *root, bool retry, struct boot_view *v)
+/* Whatever else decides on the next boot is asked only if a trial, or other args, would be next. */
+static void ask_others(struct boot_view *v)
 {
-	if (v->trial.decision == KARGS_WRITE_AND_REBOOT)
-		ask_witness(root, retry, v);
-	if (v->trial.decision == KARGS_WRITE_AND_REBOOT)
+	const struct root *root = v->want.root;
+	cleanup_free char *sealed = NULL;
+
+	if (is_next(v))
 		hold(v, KARGS_COUNTED, counters_why_held(root, &v->part.counters));
-	if (v->trial.decision == KARGS_WRITE_AND_REBOOT ||
-	    v->trial.decision == KARGS_WRITE_NO_REBOOT)
+	if (is_next(v))
+		hold(v, KARGS_NO_GATE, gate_why_absent(root));
+	if (is_next(v))
 		hold(v, KARGS_SEALED, seal_why_refused(root));
+	if (v->trial.decision != KARGS_ADOPT)
+		return;
+	sealed = seal_why_refused(root);
+	if (sealed)
+		trial_keep(&v->trial, sealed);
 }
 
-int boot_view_open(const struct root *root, const struct node *node, const struct kargs *wanted,
-		   bool write, bool retry, struct boot_view *ret, struct err *err)
+int boot_view_open(const struct kargs_want *want, struct boot_view *ret, struct err *err)
 {
+	struct boot_view *v = ret;
 	int r;
 
-	memset(ret, 0, sizeof(*ret));
-	r = bootpart_open(root, write, &ret->part, err);
+	memset(v, 0, sizeof(*v));
+	v->want = *want;
+	r = bootpart_open(want->root, false, &v->part, err);
 	if (r < 0)
 		return err_wrap(err, "boot partition");
-	boot_id_read(root, &ret->id);
-	r = read_env(ret, err);
+	read_boot(want->root, v);
+	r = read_all(v, err);
 	if (r < 0) {
-		err_wrap(err, "%s", ret->part.path ? ret->part.path : ENV_FILE_NAME);
-		bootpart_close(&ret->part, NULL);
+		boot_view_close(v, NULL);
 		return r;
 	}
-	if (ret->have_env)
-		look_for_panic(root, node->cmdline, &ret->env);
-	ret->facts = (struct trial_facts){
-		.wanted = wanted,
-		.cmdline = node->cmdline,
-		.env = ret->have_env ? &ret->env : NULL,
-		.env_damage = *ret->env_damage ? ret->env_damage : NULL,
-		.env_gives = ret->grub.kargs,
-		.loader_ok = ret->part.loader == LOADER_GRUB,
-		.loader_why = ret->part.loader_why,
-		.loader_parses = ret->part.parses_value,
-		.no_trial_why = ret->part.no_trial_why,
-		.boot_id = ret->id.id,
-		.kernel = ret->id.kernel,
-		.retry = retry,
-		.retry_after = retry_after(root, ret),
-	};
-	trial_decide(&ret->facts, &ret->trial);
-	ask_others(root, retry, ret);
-	if (ret->trial.decision == KARGS_UNFIT)
-		name_items(root, wanted, ret);
+	v->facts.wanted = want->kargs;
+	v->facts.cmdline = want->node->cmdline;
+	v->facts.loader_why = v->part.loader_why ? v->part.loader_why : v->part.no_trial_why;
+	v->facts.loader_parses = v->part.parses_value;
+	v->facts.boot_id = v->boot_id;
+	v->facts.kernel = v->kernel;
+	v->facts.profile = want->profile;
+	v->facts.end = v->end ? v->end : "";
+	v->facts.damage = *v->damage ? v->damage : NULL;
+	v->facts.seen = &v->seen;
+	v->facts.env = &v->env;
+	v->facts.past = &v->past;
+	trial_arrive(&v->facts);
+	trial_decide(&v->facts, &v->trial);
+	ask_others(v);
 	return 0;
 }
 
 int boot_view_close(struct boot_view *v, struct err *err)
 {
 	trial_free(&v->trial);
-	witness_free(&v->witness);
-	free(v->held);
+	attempts_free(&v->past);
+	free(v->end);
 	return bootpart_close(&v->part, err);
 }
 
-/* --- first thing in a boot -------------------------------------------------------------------
+/* --- storing --------------------------------------------------------------------------------- */
+
+static bool is_changed(const struct boot_view *v)
+{
+	const struct boot_env *env = &v->env, *was = &v->was;
+
+	return env->good != was->good || env->try_ != was->try_ || env->begun != was->begun ||
+	       env->reboots != was->reboots || !streq(env->slot[0], was->slot[0]) ||
+	       !streq(env->slot[1], was->slot[1]);
+}
+
+static int open_to_write(struct boot_view *v, struct err *err)
+{
+	int r = bootpart_close(&v->part, err);
+
+	return r < 0 ? r : bootpart_open(v->want.root, true, &v->part, err);
+}
+
+static int store_env(struct boot_view *v, struct err *err)
+{
+	int r;
+
+	if (!is_changed(v) && !v->renew)
+		return 0;
+	r = open_to_write(v, err);
+	if (r == 0)
+		r = loader_find(&v->part)->store(v->want.root, &v->part, v->make ? &v->was : NULL,
+						 &v->env, err);
+	if (r < 0 && v->part.path)
+		err_wrap(err, "%s", v->part.path);
+	return r < 0 ? r : 1;
+}
+
+/*
+ * The record comes first, so that a power cut in between costs one trial at most, and no reboot is
+ * made that was not counted; but args are good before the record says that their trial is over.
  */
-
-static int arrived(const struct root *root, struct arrival a, struct err *err)
+static int store(struct boot_view *v, bool env_first, struct err *err)
 {
-	struct bootpart part;
-	struct boot_id id;
-	int r, closed;
-	bool due;
+	int e = env_first ? store_env(v, err) : 0;
+	int r = e < 0 ? e : attempts_write(v->want.root, &v->past, err);
 
-	if (bootpart_open(root, false, &part, NULL) < 0)
-		return 0;
-	a.counts = !part.no_trial_why;
-	due = trial_arrival_is_due(part.dirfd, &a);
-	bootpart_close(&part, NULL);
-	if (!due)
-		return 0;
-	r = bootpart_open(root, true, &part, err);
-	if (r < 0)
-		return r;
-	boot_id_read(root, &id);
-	a.counts = !part.no_trial_why;
-	r = trial_arrived(part.dirfd, &a, &id, err);
-	if (r < 0)
-		err_wrap(err, "%s", part.path);
-	closed = bootpart_close(&part, r < 0 ? NULL : err);
-	return closed < 0 && r >= 0 ? closed : r;
+	if (r >= 0 && !env_first)
+		e = store_env(v, err);
+	return e < 0 ? e : r < 0 ? r : e || r;
 }
 
-int boot_arrived(const struct root *root, bool in_root, struct err *err)
+static int close_view(struct boot_view *v, int r, struct err *err)
 {
-	cleanup_free char *cmdline = NULL;
-	struct err later = {0};
-	struct arrival a = {0};
-	int r, noted = 0;
+	int closed = boot_view_close(v, r < 0 ? NULL : err);
 
-	if (!boot_is_of_machine(root) || read_attr(root, &cmdline, NULL, "/proc/cmdline") < 0)
-		return 0;
-	a.cmdline = cmdline;
-	a.alone = boot_mode(root, cmdline, NULL) != BOOT_NORMAL;
-	a.in_root = in_root || a.alone;
-	r = arrived(root, a, err);
-	if (a.alone)
-		noted = boot_ended(root, ENV_END_ALONE, r < 0 ? &later : err);
-	return noted < 0 && r >= 0 ? noted : r;
+	return r < 0 ? r : closed < 0 ? closed : r;
 }
 
-/* 1: a note was due, and was written if write is set. */
-static int ended(const struct root *root, const char *cmdline, enum env_end end, bool write,
-		 struct err *err)
+int boot_arrive(const struct kargs_want *want, struct err *err)
 {
-	struct bootpart part;
-	int r = bootpart_open(root, write, &part, err), closed;
+	struct boot_view v;
+	int r = boot_view_open(want, &v, err);
 
 	if (r < 0)
 		return r;
-	r = trial_ended(part.dirfd, cmdline, end, write, err);
-	if (r < 0)
-		err_wrap(err, "%s", part.path);
-	closed = bootpart_close(&part, r < 0 ? NULL : err);
-	return closed < 0 && r >= 0 ? closed : r;
+	if (v.trial.decision == KARGS_ADOPT)
+		r = trial_arm(&v.facts, &v.trial, err);
+	if (r == 0)
+		r = store(&v, false, err);
+	return close_view(&v, r, err);
 }
 
-int boot_ended(const struct root *root, enum env_end end, struct err *err)
+int boot_arm(const struct kargs_want *want, struct err *err)
+{
+	struct boot_view v;
+	int r = boot_view_open(want, &v, err);
+
+	if (r < 0)
+		return r;
+	if (v.trial.decision == KARGS_ARM) {
+		r = trial_arm(&v.facts, &v.trial, err);
+		if (r == 0)
+			r = state_forget(want->root, ATTEMPT_END_FILE, err);
+		if (r == 0 && !trial_count_reboot(&v.facts))
+			r = err_set(err, -EDQUOT, "the budget of reboots is spent");
+		if (r == 0)
+			r = store(&v, false, err);
+	} else if (v.trial.decision != KARGS_ARMED) {
+		r = err_set(err, -EPERM, "%s", v.trial.why);
+	}
+	return close_view(&v, r, err);
+}
+
+/* --- the verdict ------------------------------------------------------------------------------ */
+
+void settled_free(struct settled *s)
+{
+	strv_free(&s->news);
+	*s = (struct settled){0};
+}
+
+static bool has_counter(struct boot_view *v)
+{
+	cleanup_free char *why = counters_why_held(v->want.root, &v->part.counters);
+
+	return why;
+}
+
+/* Whatever ends this boot from here on, its arguments did not keep it from a verdict. */
+static int note_verdict(const struct root *root, struct err *err)
+{
+	return state_keep(root, ATTEMPT_END_FILE, "verdict\n", err);
+}
+
+int boot_settle(const struct kargs_want *want, const struct outcome *o, struct settled *ret,
+		struct err *err)
+{
+	struct boot_view v;
+	int r;
+
+	*ret = (struct settled){0};
+	r = boot_view_open(want, &v, err);
+	if (r < 0)
+		return r;
+	ret->reboots = v.past.reboots > v.env.reboots ? v.past.reboots : v.env.reboots;
+	ret->result = trial_settle(&v.facts, &v.trial, o, &ret->news);
+	/* A counter of others would count the reboot: then the next boot of the node goes back. */
+	if (ret->result == TRIAL_UNFIT)
+		ret->reboot = !has_counter(&v) && trial_count_reboot(&v.facts);
+	r = store(&v, ret->result == TRIAL_COMMITTED, err);
+	if (r >= 0 && o->waits && v.trial.note == NOTE_RUNS)
+		r = note_verdict(want->root, err);
+	if (r < 0)
+		ret->reboot = false; /* a failed write may fail in each boot */
+	ret->unrecorded = r < 0 && v.trial.note == NOTE_NONE && !is_changed(&v);
+	return close_view(&v, r, err);
+}
+
+/* --- outside of the gate ---------------------------------------------------------------------- */
+
+/* A view of nothing that is wanted: the files, and no decision. */
+static int open_files(const struct root *root, struct boot_view *v, struct err *err)
+{
+	int r;
+
+	memset(v, 0, sizeof(*v));
+	v->want.root = root;
+	r = bootpart_open(root, false, &v->part, err);
+	if (r < 0)
+		return r;
+	r = read_all(v, err);
+	if (r < 0)
+		boot_view_close(v, NULL);
+	v->facts.env = &v->env;
+	v->facts.past = &v->past;
+	return r;
+}
+
+static bool is_trial_boot(const struct root *root)
 {
 	cleanup_free char *cmdline = NULL;
 
-	if (!boot_is_of_machine(root) || service_trial_is_over(root) ||
-	    read_attr(root, &cmdline, NULL, "/proc/cmdline") < 0 ||
-	    ended(root, cmdline, end, false, NULL) <= 0)
+	return read_attr(root, &cmdline, NULL, "/proc/cmdline") == 0 && trial_on_line(cmdline);
+}
+
+/* A trial that GRUB has passed by, or that died, is forgiven, too; one that runs is judged. */
+int boot_forgive(const struct root *root, struct err *err)
+{
+	struct boot_view v;
+	int r = open_files(root, &v, err);
+
+	if (r < 0)
+		return r;
+	attempts_forgive_all(&v.past);
+	v.env.reboots = 0;
+	if (v.env.try_ != ENV_TAKEN || !is_trial_boot(root))
+		v.env.try_ = ENV_NONE;
+	return close_view(&v, store(&v, false, err), err);
+}
+
+static bool has_args(const struct boot_env *env)
+{
+	return *env_slot(env, env->good) || env->try_ != ENV_NONE;
+}
+
+/* GRUB's count is on the line, so that it would lock a disk that is sealed to the line. */
+static int expect_kernel(struct boot_view *v, const char *release, struct err *err)
+{
+	cleanup_free char *sealed = NULL;
+
+	if (v->facts.absent)
 		return 0;
-	return ended(root, cmdline, end, true, err);
+	if (*v->damage)
+		return err_set(err, -EBADMSG, "%s. `railhead kargs --reset` writes the file again",
+			       v->damage);
+	sealed = seal_why_refused(v->want.root);
+	if (sealed)
+		return has_args(&v->env) ? err_set(err, -EPERM, "boots are not counted: %s", sealed)
+					 : 0;
+	trial_expect_kernel(&v->facts, release);
+	return store(v, false, err);
+}
+
+int boot_expect_kernel(const struct root *root, const char *release, struct err *err)
+{
+	struct boot_view v;
+	int r = open_files(root, &v, err);
+
+	if (r == 0)
+		r = close_view(&v, expect_kernel(&v, release, err), err);
+	return r;
+}
+
+int boot_leave_unjudged(const struct root *root, const struct node *node, struct err *err)
+{
+	struct boot_view v;
+	int r = open_files(root, &v, err);
+
+	if (r < 0)
+		return r;
+	read_boot(root, &v);
+	v.facts.kernel = v.kernel;
+	v.facts.cmdline = node->cmdline;
+	trial_reach_verdict(&v.facts);
+	r = store(&v, false, err);
+	if (r >= 0 && v.env.try_ == ENV_TAKEN && trial_on_line(node->cmdline))
+		r = note_verdict(root, err);
+	return close_view(&v, r, err);
+}
+
+int boot_note_end(const struct root *root, const char *end, struct err *err)
+{
+	cleanup_free char *text = xasprintf("%s\n", end);
+	int r;
+
+	if (!boot_is_of_machine(root) || service_trial_is_over(root) || !is_trial_boot(root))
+		return 0;
+	r = state_keep(root, ATTEMPT_END_FILE, text, err);
+	return r < 0 ? r : 1;
 }
 
 int boot_env_reset(const struct root *root, char **ret_path, struct err *err)
 {
-	struct env_plan plan;
-	struct bootpart part;
-	struct boot_env env;
-	struct boot_id id;
-	int r = witness_set_back(root, NULL, err), closed;
+	struct boot_view v;
+	int r = open_files(root, &v, err);
 
-	if (r >= 0)
-		r = bootpart_open(root, true, &part, err);
 	if (r < 0)
 		return r;
-	boot_id_read(root, &id);
-	if (part.dirfd < 0) {
-		r = err_set(err, -ENOENT, "%s",
-			    part.loader_why ? part.loader_why : "no directory of GRUB was found");
-	} else {
-		r = env_read(part.dirfd, &env, err);
-		if (r == -ENOENT || r == -EBADMSG || r > 0) {
-			r = env_create(root, part.dirfd, &id, &env, err);
-		} else if (r == 0) {
-			env_plan_reset(&env, &id, &plan);
-			r = env_write(part.dirfd, &plan, err);
-		}
-	}
-	if (r == 0 && ret_path)
-		*ret_path = xstrdup(part.path);
-	closed = bootpart_close(&part, r < 0 ? NULL : err);
-	return r < 0 ? r : closed;
+	v.renew = v.make;
+	/* The slots stay, because a boot that goes on has its args from one of them. */
+	if (*v.damage)
+		memcpy(v.env.slot, v.seen.slot, sizeof(v.env.slot));
+	if (!v.facts.absent)
+		v.env.good = ENV_NONE;
+	v.env.try_ = v.env.begun = ENV_NONE;
+	v.env.reboots = 0;
+	attempts_free(&v.past);
+	r = store(&v, true, err);
+	if (r >= 0 && ret_path)
+		*ret_path = xstrdup(v.part.path);
+	return close_view(&v, r < 0 ? r : 0, err);
 }

@@ -1,54 +1,86 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * All that the decision about kernel arguments depends on, read once: the boot partition,
- * railhead.env and this boot's command line; and the decision itself. Used by the bootenv kind, by
- * the commit at the verdict (boot/settle.h), and by `railhead kargs`.
+ * railhead.env, the record of attempts, this boot's command line; and the decision itself.
  */
 #pragma once
 
 #include "boot/bootpart.h"
-#include "boot/env.h"
-#include "boot/env_grub.h"
 #include "boot/trial.h"
-#include "boot/witness.h"
 #include "node/node.h"
 
+/* The profile's wish. All pointers must outlive the view. */
+struct kargs_want {
+	const struct root *root;
+	const struct node *node;
+	const struct kargs *kargs;
+	const char *profile; /* name and version: profile_label() */
+};
+
 struct boot_view {
+	struct kargs_want want;
 	struct bootpart part;
-	struct boot_id id;
-	struct boot_env env;
-	bool have_env;
-	char env_damage[ERR_TEXT_MAX]; /* "" unless the file is malformed */
-	struct env_grub grub;	       /* if malformed: the values that GRUB reads from the file */
-	struct witness witness;	       /* read only if a reboot would follow */
-	char *held;		       /* why a reboot is forbidden; or NULL */
-	struct trial_facts facts;      /* points into this struct and the caller's wanted, node */
+	char boot_id[37];
+	char kernel[65];	  /* "" if the root is not live */
+	struct boot_env env, was; /* after trial_arrive(), and as read */
+	struct boot_env seen;	  /* of a damaged file, whose record is empty */
+	struct attempts past;
+	bool make;		   /* the file is absent, damaged or of an earlier railhead */
+	bool renew;		   /* ... and must be made again, even if nothing else is stored */
+	char damage[ERR_TEXT_MAX]; /* "" unless the file is malformed */
+	char *end;		   /* of the last trial: struct trial_facts */
+	struct trial_facts facts;
 	struct trial trial;
 };
 
-/* write: open the partition for writing. wanted and node must outlive the view. */
-int boot_view_open(const struct root *root, const struct node *node, const struct kargs *wanted,
-		   bool write, bool retry, struct boot_view *ret, struct err *err);
+/* Writes nothing. -ENOENT: no boot partition is known. Close the view if this returned 0. */
+int boot_view_open(const struct kargs_want *want, struct boot_view *ret, struct err *err);
 int boot_view_close(struct boot_view *v, struct err *err);
 
 /*
- * Call first in the initrd stage and in stage early (in_root), for any profile and mode of the
- * boot: acts as trial_arrived(). Returns 0 if there is no railhead.env, because the look at the
- * kernel arguments reports that. A boot that railhead is told to leave alone (boot/mode.h) may
- * never reach stage early, so its first stage counts as stage early. If that boot is a trial, the
- * file notes it. A death of such a boot before railhead runs counts against the args.
+ * The gate, before its looks: stores what earlier boots left (trial_arrive()), and arguments that
+ * this boot has and the next one would not. 1: wrote.
  */
-int boot_arrived(const struct root *root, bool in_root, struct err *err);
+int boot_arrive(const struct kargs_want *want, struct err *err);
+/* The gate, right before an orderly reboot: arms the trial and counts the reboot. */
+int boot_arm(const struct kargs_want *want, struct err *err);
+
+struct settled {
+	enum trial_result result;
+	struct strv news;     /* of TRIAL_UNFIT: the items that are the reason */
+	unsigned int reboots; /* by railhead, until now */
+	bool reboot;	      /* railhead must reboot the node, into the earlier arguments */
+	bool unrecorded;      /* with an error: no trial ran, and the next one is compared with an
+				 earlier verdict */
+};
+
+void settled_free(struct settled *s);
+#define cleanup_settled cleanup(settled_free)
 
 /*
- * This boot ends now, for the reason `end`: acts as trial_ended(). Does nothing after the trial's
- * verdict or if railhead.env can't be read. Takes no lock, because a gate that hangs holds it, and
- * the verdict does not read the field that is written. 1: wrote.
+ * The gate, at its verdict: trial_settle(). Opens the boot partition for writing only if a write is
+ * due, so that a boot that has its arguments writes nothing. 1: wrote.
  */
-int boot_ended(const struct root *root, enum env_end end, struct err *err);
+int boot_settle(const struct kargs_want *want, const struct outcome *o, struct settled *ret,
+		struct err *err);
 
+/* `railhead apply --retry`: what was refused is tried again, and reboots count from 0. */
+int boot_forgive(const struct root *root, struct err *err);
 /*
- * Empties railhead.env (creates it if absent), so that the next boot has none of our args, and sets
- * the count of railhead's reboots back to 0.
+ * A kernel was installed; release "" if unknown. Does nothing without a railhead.env. -EBADMSG: the
+ * file is damaged, and stays. -EPERM: a disk is sealed to the line, which the count would change.
+ * 1: wrote.
+ */
+int boot_expect_kernel(const struct root *root, const char *release, struct err *err);
+/* The gate, at a verdict that can't judge the arguments, as without a profile. */
+int boot_leave_unjudged(const struct root *root, const struct node *node, struct err *err);
+/*
+ * This boot is a trial, and ends before its verdict: by its timer, or in order ("stop"), which does
+ * not count against its arguments. 1: wrote.
+ */
+int boot_note_end(const struct root *root, const char *end, struct err *err);
+/*
+ * Empties railhead.env (creates it if absent), so that the next boot has none of our args, and
+ * forgets all attempts.
  */
 int boot_env_reset(const struct root *root, char **ret_path, struct err *err);

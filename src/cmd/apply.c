@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * apply: applies one stage (the boot units) or all stages (by hand). Only the boot units and the
- * script of initramfs-tools may end in a reboot; by hand railhead reports that a reboot is due.
+ * apply: applies one stage (the boot units) or all stages (by hand).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,29 +48,6 @@ static void print_stage(const struct apply *a, const struct run *run, unsigned i
 	say_premises(a, run, stages, result);
 }
 
-/* A failure outranks a pending reboot. */
-static int exit_code(const struct apply *a)
-{
-	int code = exit_of_end(a->end, a->run_status);
-
-	return code == EXIT_OK && a->reboot && !a->unit ? EXIT_REBOOT : code;
-}
-
-/* Returns an exit code after a failure, or for the script of initramfs-tools. */
-static int reboot_now(const struct apply *a, bool initramfs)
-{
-	struct err err = {0};
-	int code = exit_code(a);
-
-	/* Reboots after other failures, too, because they may disappear with the new arguments. */
-	if (reboot_node(a->root,
-			"kernel arguments were written; rebooting to bring them into force",
-			initramfs, &err) == 0)
-		return EXIT_REBOOT;
-	complain("reboot: %s", err.text);
-	return code == EXIT_OK ? EXIT_INTERNAL : code;
-}
-
 /* No service manager runs yet that could identify the caller, or reboot. */
 static bool in_initramfs_script(const struct invocation *inv)
 {
@@ -80,10 +56,9 @@ static bool in_initramfs_script(const struct invocation *inv)
 
 static int apply(struct invocation *inv)
 {
-	bool initramfs = in_initramfs_script(inv);
 	struct apply a = {.root = &inv->root,
 			  .profile = inv->profile,
-			  .unit = initramfs || in_own_service(),
+			  .unit = in_initramfs_script(inv) || in_own_service(),
 			  .retry = inv->retry,
 			  .first = inv->stage_name ? inv->stage : STAGE_INITRD,
 			  .last = inv->stage_name ? inv->stage : STAGE_DEVICES,
@@ -95,13 +70,7 @@ static int apply(struct invocation *inv)
 	int code;
 
 	apply_run(&a);
-	code = exit_code(&a);
-	if (a.reboot && a.unit && a.may_reboot)
-		code = reboot_now(&a, initramfs);
-	else if (a.reboot && a.unit)
-		complain("a reboot is due: kernel arguments were written, and %s says reboot: "
-			 "false",
-			 SITE_FILE);
+	code = exit_of_end(a.end, a.run_status);
 	say_warnings(&a.status);
 	if (inv->json && a.status.record.boot_id)
 		print_json(record_to_json(&a.status.record));

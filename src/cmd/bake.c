@@ -46,7 +46,7 @@ static int judge_tree(const struct invocation *inv)
 	if (is_booted(&inv->root) && !inv->undo) {
 		complain("bake: %s is the root of this running machine: bake is for the trees of "
 			 "images; on a running machine the package enables the units, and "
-			 "`railhead apply` writes the arguments",
+			 "its gate arms the arguments",
 			 inv->root_path);
 		return EXIT_USAGE;
 	}
@@ -353,11 +353,13 @@ static int undo(struct invocation *inv, struct bake *b)
 	struct err err = {0};
 
 	if (inv->profile || inv->gates.n || inv->strict) {
-		complain("bake: --undo removes everything that bake made; leave out --profile, "
+		complain("bake: --undo takes back all files that bake made; leave out --profile, "
 			 "--gate and --strict");
 		return EXIT_USAGE;
 	}
-	if (bake_undo(b, &err) < 0) {
+	/* The arguments of a machine that runs are changed by a trial, or `kargs --reset`. */
+	if ((!is_booted(&inv->root) && bake_undo_kargs(b, &err) < 0) ||
+	    bake_undo_gates(b, &err) < 0) {
 		complain("bake: %s; correct the error and run bake --undo again", err.text);
 		return EXIT_INTERNAL;
 	}

@@ -24,8 +24,8 @@ enum exit_code {
 	EXIT_PENDING = 5,  /* changes pending (plan), differences found (verify) */
 	EXIT_FAILED = 6,   /* a change failed */
 	EXIT_GATE = 7,	   /* the gate did not admit the node; status: work is not admitted */
-	EXIT_REBOOT = 8,   /* the written settings take effect after a reboot */
-	EXIT_ARGS = 9,	   /* kernel arguments were rejected or did not arrive */
+	EXIT_REBOOT = 8,   /* other kernel arguments require a reboot */
+	EXIT_ARGS = 9,	   /* kernel arguments were refused, did not arrive or can't be tried */
 };
 
 /* The options of a verb, or-ed. An enumerator of C11 has only 31 bits. */
@@ -66,6 +66,7 @@ typedef uint64_t verb_options;
 #define OPT_BASES OPT_BIT(32)
 #define OPT_STRICT OPT_BIT(33)
 #define OPT_SETTLED OPT_BIT(34)
+#define OPT_NEW_KERNEL OPT_BIT(35)
 #define OPT_SCREEN (OPT_COLOUR | OPT_NO_PAGER) /* of verbs that print for people */
 
 struct invocation {
@@ -78,7 +79,7 @@ struct invocation {
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
 	const char *profile, *snapshot, *html, *format, *device, *for_time, *reason, *runs,
-		*false_blocks, *loss, *colour, *ended, *settled;
+		*false_blocks, *loss, *colour, *ended, *settled, *new_kernel;
 	struct strv gates; /* --gate, each */
 	struct strv bases; /* --bases, each */
 	char **args;	   /* the remaining words of argv, NULL-terminated */
@@ -172,12 +173,6 @@ int kargs_mend(struct invocation *inv);
  * until the target is reached. Returns code, or EXIT_INTERNAL after printing why.
  */
 int open_target(const struct root *root, bool wait, int code);
-/*
- * The only way in which a verb reboots the node: counts the reboot (boot/witness.h), prints why,
- * and reboots. by_caller: returns 0, and the caller reboots. Else returns only on failure; if
- * counting failed, no reboot was requested.
- */
-int reboot_node(const struct root *root, const char *why, bool by_caller, struct err *err);
 /* Shows the progress of a stage of this run to a person (progress.h). */
 void show_progress(const struct run *run, enum stage stage, bool begins);
 

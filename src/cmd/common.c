@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "boot/service.h"
-#include "boot/witness.h"
 #include "cmd/cmd.h"
 #include "engine/freeze.h"
 #include "engine/journal.h"
@@ -53,8 +52,9 @@ int exit_of_run(enum run_status status)
 int exit_of_end(enum run_end end, enum run_status status)
 {
 	static const int codes[] = {
-		[END_DONE] = EXIT_OK,	      [END_REFUSED] = EXIT_OK,	 [END_UNKNOWN] = EXIT_USAGE,
-		[END_BROKEN] = EXIT_INTERNAL, [END_NO_ARGS] = EXIT_ARGS, [END_FAILED] = EXIT_FAILED,
+		[END_DONE] = EXIT_OK,	    [END_REFUSED] = EXIT_OK,
+		[END_UNKNOWN] = EXIT_USAGE, [END_BROKEN] = EXIT_INTERNAL,
+		[END_FAILED] = EXIT_FAILED,
 	};
 
 	return end == END_NO_PROFILE ? exit_of_run(status) : codes[end];
@@ -176,17 +176,6 @@ int open_target(const struct root *root, bool wait, int code)
 	return EXIT_INTERNAL;
 }
 
-int reboot_node(const struct root *root, const char *why, bool by_caller, struct err *err)
-{
-	int r = witness_count(root, err);
-
-	if (r < 0)
-		return r;
-	puts(why);
-	fflush(stdout);
-	return by_caller ? 0 : service_reboot(root, err);
-}
-
 void show_progress(const struct run *run, enum stage stage, bool begins)
 {
 	if (!begins)
@@ -237,7 +226,7 @@ static void sink_change(void *data, enum stage stage, const struct change *c)
 	 * In a unit stderr goes to the journal again, and to the console of a boot: only lines that
 	 * a person at the console must see go there, too.
 	 */
-	if (run->opt.freeze == FREEZE_BOOT && c->state != CHANGE_FAILED && !c->reboot)
+	if (run->opt.freeze == FREEZE_BOOT && c->state != CHANGE_FAILED)
 		return;
 	fprintf(stderr, "%s: %s: %s%s%s\n", stage_name(stage), c->id, state_name(c->state),
 		c->reason ? ": " : "", c->reason ? c->reason : "");

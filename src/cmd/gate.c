@@ -50,6 +50,8 @@ static int exit_code(const struct judgement *j)
 {
 	if (j->end == JUDGEMENT_FAILED)
 		return EXIT_INTERNAL;
+	if (j->reboot && !j->unit)
+		return EXIT_REBOOT;
 	if (j->end == JUDGEMENT_NOT_DUE)
 		return record_admits(&j->status.record) ? EXIT_OK : EXIT_GATE;
 	return j->admitted ? EXIT_OK : EXIT_GATE;
@@ -64,7 +66,10 @@ static int keep(struct judgement *j)
 	return judgement_stop(j) < 0 ? EXIT_INTERNAL : EXIT_OK;
 }
 
-/* Returns after a failure, or if the reboot is left to the operator. */
+/*
+ * Returns after a failure, or if the reboot is left to the operator: then no gate of the retry
+ * timer makes it either.
+ */
 static void reboot_or_say(const struct judgement *j)
 {
 	struct err err = {0};
@@ -72,9 +77,13 @@ static void reboot_or_say(const struct judgement *j)
 	if (!j->unit || !j->may_reboot) {
 		complain("a reboot with other kernel arguments is due%s",
 			 j->may_reboot ? "" : ", and " SITE_FILE " says reboot: false");
+		if (!j->unit && service_retry(j->root, false, &err) < 0)
+			complain("%s", err.text);
 		return;
 	}
-	if (reboot_node(j->root, "rebooting with other kernel arguments", false, &err) < 0)
+	puts("rebooting with other kernel arguments");
+	fflush(stdout);
+	if (service_reboot(j->root, &err) < 0)
 		complain("reboot: %s", err.text);
 }
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "boot/witness.h"
+#include "boot/attempts.h"
 #include "cmd/cmd.h"
 
 static int print_page(const struct page *page)
@@ -44,14 +44,17 @@ static int write_page(const char *path, struct page *page)
 }
 
 /* If the history can't be read, the page is written without it, and a note reports why. */
-static void take_past(struct invocation *inv, struct page *page, struct history *history,
-		      struct witness *witness)
+static void take_past(struct invocation *inv, struct page *page, struct history *history)
 {
+	cleanup_attempts struct attempts past = {0};
 	struct err err = {0};
+	char boot[37];
 
-	witness_read(&inv->root, witness);
-	page->reboots = witness->lost ? 0 : witness->reboots;
-	page->reboot_due = page->reboots && witness->of_this_boot;
+	if (attempts_read(&inv->root, &past, &err) < 0)
+		complain("--html: %s", err.text);
+	state_boot_id(&inv->root, boot);
+	page->reboots = past.reboots;
+	page->reboot_due = page->reboots && streq(past.boot, boot);
 	if (history_read(&inv->root, history, &err) < 0)
 		complain("--html: the page has no history: %s", err.text);
 	page->history = history;
@@ -59,7 +62,6 @@ static void take_past(struct invocation *inv, struct page *page, struct history 
 
 int write_html(struct invocation *inv, struct page *page)
 {
-	struct witness witness cleanup_witness = {0};
 	cleanup(history_free) struct history history = {0};
 	struct inventory inventory;
 	struct err err = {0};
@@ -73,7 +75,7 @@ int write_html(struct invocation *inv, struct page *page)
 	node_read_part_numbers(&inv->root, &node);
 	inventory_take(&inv->root, &node, &inventory);
 	if (page->record)
-		take_past(inv, page, &history, &witness);
+		take_past(inv, page, &history);
 	page->node = &node;
 	page->inv = &inventory;
 	code = write_page(inv->html, page);

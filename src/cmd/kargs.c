@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kargs: the kernel arguments required, of this boot, and of the next; --reset, --format. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/ends.h"
+#include "boot/loader.h"
 #include "boot/view.h"
 #include "cmd/cmd.h"
 #include "cmd/kargs_story.h"
@@ -27,6 +28,20 @@ static int reset(struct invocation *inv)
 	return EXIT_OK;
 }
 
+static int expect_kernel(struct invocation *inv)
+{
+	struct err err = {0};
+	int r = boot_expect_kernel(&inv->root, inv->new_kernel, &err);
+
+	if (r > 0)
+		printf("%s: GRUB counts boots until a verdict with the kernel %s\n", ENV_FILE_NAME,
+		       *inv->new_kernel ? inv->new_kernel : "that is installed");
+	if (r >= 0 || err.code == -ENOENT) /* without GRUB nothing counts */
+		return EXIT_OK;
+	complain("kargs: %s", err.text);
+	return EXIT_INTERNAL;
+}
+
 /* Takes the lock, so that nothing runs between the reads and writes of apply or the gate. */
 static int write_alone(struct invocation *inv)
 {
@@ -41,36 +56,31 @@ static int write_alone(struct invocation *inv)
 			return EXIT_INTERNAL;
 		}
 	}
-	return inv->reset ? reset(inv) : kargs_mend(inv);
+	return inv->reset ? reset(inv) : inv->new_kernel ? expect_kernel(inv) : kargs_mend(inv);
 }
 
-/* Runs without the lock: see boot_ended(). */
+/* Runs without the lock, because a gate that hangs holds it. */
 static int note_end(const struct invocation *inv)
 {
 	struct err err = {0};
-	enum env_end end;
 	int r;
 
 	if (inv->reset || inv->mend) {
 		complain("kargs: --ended, --reset and --mend exclude each other");
 		return EXIT_USAGE;
 	}
-	if (streq(inv->ended, "timer")) {
-		end = ENV_END_TIMER;
-	} else if (streq(inv->ended, "stop")) {
-		end = ENV_END_STOP;
-	} else {
+	if (!streq(inv->ended, "timer") && !streq(inv->ended, "stop")) {
 		complain("kargs --ended %.*s: expected one of: timer, stop", UNKNOWN_MAX,
 			 inv->ended);
 		return EXIT_USAGE;
 	}
-	r = boot_ended(&inv->root, end, &err);
+	r = boot_note_end(&inv->root, inv->ended, &err);
 	if (r < 0) {
 		complain("kargs --ended: %s", err.text);
 		return EXIT_INTERNAL;
 	}
 	if (r > 0)
-		printf("%s: noted of this trial: %s\n", ENV_FILE_NAME, end_text((char)end));
+		printf("noted how this trial of kernel arguments ends: %s\n", inv->ended);
 	return EXIT_OK;
 }
 
@@ -95,9 +105,9 @@ static int show(struct invocation *inv, const struct run *run, struct boot_view 
 	struct kargs next cleanup_kargs = {0};
 	const struct trial *t = &v->trial;
 	/* railhead creates the file only if a boot loader reads it. */
-	const char *file = v->have_env || v->part.loader != LOADER_NONE ? v->part.path : NULL;
+	const char *file = !v->facts.absent || !v->part.loader_why ? v->part.path : NULL;
 
-	if (v->have_env)
+	if (!v->facts.absent)
 		kargs_split(&next, env_slot(&v->env, env_next_slot(&v->env)), NULL);
 	if (inv->json) {
 		json_t *doc = json_object();
@@ -111,6 +121,7 @@ static int show(struct invocation *inv, const struct run *run, struct boot_view 
 		json_object_set_new(doc, "state", json_string(kargs_decision_name(t->decision)));
 		if (t->why)
 			json_object_set_new(doc, "reason", json_string(t->why));
+		json_object_set_new(doc, "loader", json_string(loader_find(&v->part)->name));
 		if (file)
 			json_object_set_new(doc, "file", json_string(file));
 		if (v->part.device)
@@ -135,8 +146,9 @@ static int show(struct invocation *inv, const struct run *run, struct boot_view 
 	switch (t->decision) {
 	case KARGS_SAME:
 		return EXIT_OK;
-	case KARGS_WRITE_AND_REBOOT:
-	case KARGS_WRITE_NO_REBOOT:
+	case KARGS_ARM:
+	case KARGS_ARMED:
+	case KARGS_ADOPT:
 		return EXIT_PENDING;
 	default:
 		return EXIT_ARGS;
@@ -145,6 +157,8 @@ static int show(struct invocation *inv, const struct run *run, struct boot_view 
 
 static int run(struct invocation *inv)
 {
+	cleanup_free char *label = NULL;
+	struct kargs_want want;
 	struct boot_view view;
 	struct err err = {0};
 	struct run run;
@@ -154,19 +168,22 @@ static int run(struct invocation *inv)
 		return print_kargs_format(inv);
 	if (inv->ended)
 		return note_end(inv);
-	if (inv->reset && inv->mend) {
-		complain("kargs: --reset and --mend exclude each other; run one after the other");
+	if (inv->reset + inv->mend + !!inv->new_kernel > 1) {
+		complain("kargs: --reset, --mend and --new-kernel exclude each other; run one "
+			 "after the other");
 		return EXIT_USAGE;
 	}
 	if (inv->undo && !inv->mend) {
 		complain("kargs: --undo requires --mend");
 		return EXIT_USAGE;
 	}
-	if (inv->reset || inv->mend)
+	if (inv->reset || inv->mend || inv->new_kernel)
 		return write_alone(inv);
 	if (!open_look(inv, &run, &code))
 		return code;
-	if (boot_view_open(&inv->root, &run.node, &run.kargs, false, false, &view, &err) < 0) {
+	label = profile_label(run.profile);
+	want = (struct kargs_want){&inv->root, &run.node, &run.kargs, label};
+	if (boot_view_open(&want, &view, &err) < 0) {
 		complain("%s", err.text);
 		code = EXIT_INTERNAL;
 	} else {
@@ -182,6 +199,6 @@ const struct verb verb_kargs = {
 	.args = "",
 	.help = "show kernel arguments: wanted, current and next boot",
 	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RESET | OPT_MEND | OPT_UNDO |
-		   OPT_FORMAT | OPT_ENDED,
+		   OPT_FORMAT | OPT_ENDED | OPT_NEW_KERNEL,
 	.run = run,
 };

@@ -79,19 +79,6 @@ static void stage_verdict(struct apply *a, const struct run *run, unsigned int s
 	vec_free(&failed.list);
 }
 
-/* Kernel arguments that will not come have a separate end. */
-static enum run_end end_of(const struct run *run, const struct stage_result *result)
-{
-	size_t args = 0;
-
-	for (size_t i = 0; i < run->plan.list.n; i++)
-		args += run->plan.list.v[i]->kind == &kind_bootenv &&
-			run->plan.list.v[i]->state == CHANGE_FAILED;
-	if (!result->count[CHANGE_FAILED])
-		return END_DONE;
-	return args == result->count[CHANGE_FAILED] ? END_NO_ARGS : END_FAILED;
-}
-
 static void no_profile(struct apply *a, const struct run *run, enum stage stage)
 {
 	const struct verdict *was = &a->status.record.verdict;
@@ -118,7 +105,6 @@ static int open_run(struct apply *a, enum stage stage, struct node *known, struc
 {
 	struct run_options opt = {.profile = a->profile,
 				  .freeze = a->unit ? FREEZE_BOOT : FREEZE_ANEW,
-				  .retry = a->retry,
 				  .survey = known};
 	struct err err = {0};
 	int r = run_open(a->root, &opt, run, &err);
@@ -168,31 +154,12 @@ static const char *lack_of_initramfs(const struct apply *a, enum stage stage)
 		       "has the reason), so stage early did its work: options of modules that the "
 		       "initramfs loaded are not set";
 	return "the initrd stage did not run in the initramfs, or railhead-initrd.service failed "
-	       "there, so stage early did its work: a reboot for kernel arguments takes longer, "
-	       "and options of modules that the initramfs loaded are not set; if the initramfs "
+	       "there, so stage early did its work: options of "
+	       "modules that the initramfs loaded are not set; if the initramfs "
 	       "does not contain railhead, make it again (dracut --force, update-initramfs -u)";
 }
 
-/* GRUB counts started boots, whatever their profile and mode. */
-static void arrive(struct apply *a, enum stage stage)
-{
-	cleanup_free char *mended = NULL;
-	struct err err = {0};
-	int r = boot_arrived(a->root, stage == STAGE_EARLY, &err);
-
-	if (r == 2) {
-		mended = xasprintf("mended: %s", err.text);
-		a->complain(mended);
-	} else if (r < 0) {
-		a->complain(err.text);
-		run_end_at(&a->end, END_BROKEN);
-	}
-}
-
-/*
- * The same for panics. Not in the initramfs, which lacks the kernel's configuration with the
- * default.
- */
+/* Not in the initramfs, which lacks the kernel's configuration with the default. */
 static void let_panic(struct apply *a)
 {
 	struct err err = {0};
@@ -231,8 +198,6 @@ static bool apply_stage(struct apply *a, enum stage stage, struct node *known)
 	struct sink sink;
 	struct run run;
 
-	if (stage == STAGE_INITRD || stage == STAGE_EARLY)
-		arrive(a, stage);
 	if (stage == STAGE_EARLY)
 		let_panic(a);
 	if (open_run(a, stage, known, &run) < 0)
@@ -258,9 +223,7 @@ static bool apply_stage(struct apply *a, enum stage stage, struct node *known)
 	if (stage == STAGE_DEVICES && result.count[CHANGE_SET])
 		watch_again(a, &run);
 	a->over(a, &run, stages, &result);
-	run_end_at(&a->end, end_of(&run, &result));
-	a->reboot |= result.reboot;
-	a->may_reboot = run.site.reboot;
+	run_end_at(&a->end, result.count[CHANGE_FAILED] ? END_FAILED : END_DONE);
 	if (!result.wrote)
 		*known = run_take_survey(&run);
 	run_close(&run);
@@ -301,8 +264,10 @@ static void run_locked(struct apply *a)
 		move(a, FLOW_STAGE_BEGINS, NULL);
 	if (a->retry && hold_back_forget(a->root, &err) < 0)
 		a->complain(err.text);
+	if (a->retry && boot_forgive(a->root, &err) < 0)
+		a->complain(err.text);
 	for (enum stage s = a->first; s <= a->last; s++)
-		if (!apply_stage(a, s, &known) || (a->reboot && a->unit && a->may_reboot))
+		if (!apply_stage(a, s, &known))
 			break;
 	node_free(&known);
 }

@@ -15,7 +15,7 @@ struct apply {
 	const struct root *root;
 	const char *profile; /* --profile, or NULL */
 	bool unit;	     /* run by a unit of the boot, not by hand */
-	bool retry;	     /* try rejected kernel arguments again */
+	bool retry;	     /* try refused arguments, and settings that were held back, again */
 	enum stage first, last;
 	void (*complain)(const char *text);
 	void (*opened)(const struct run *run); /* for each stage, before it does anything */
@@ -29,14 +29,9 @@ struct apply {
 	enum run_end end;
 	enum run_status run_status;
 	struct status status;
-	bool reboot;	 /* kernel arguments were written, or wait, for the next boot */
-	bool may_reboot; /* railhead.conf */
 };
 
-/*
- * Takes the lock of the state, and releases it. If a stage of a boot requires a reboot, the stages
- * after it do not run.
- */
+/* Takes the lock of the state, and releases it. */
 void apply_run(struct apply *a);
 void apply_free(struct apply *a);
 

@@ -4,34 +4,16 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/pci_address.h"
-#include "base/str.h"
-#include "boot/health.h"
-#include "boot/trial.h"
 #include "checks/looks.h"
-#include "kinds/checks.h"
 #include "kinds/kind.h"
 #include "node/uplinks.h"
 #include "sys/clock.h"
-#include "sys/state.h"
 #include "sys/uevent.h"
 #include "sys/waiting.h"
 
-#define WAYS_FILE "uplinks"
-#define WAYS_TITLE "railhead uplinks 1\n"
+enum { WAIT_US = 30 * 1000000 };
 
-enum { WAYS_MAX = 64, WAIT_US = 30 * 1000000 };
-
-/* --- which boot this is ---------------------------------------------------------------------- */
-
-static bool has_args(const struct run *run)
-{
-	const struct change *c = plan_find(&run->plan, "kernel_args/next_boot");
-
-	return c && change_holds(c);
-}
-
-/* --- looks ----------------------------------------------------------------------------------- */
+/* --- looks and measurements ------------------------------------------------------------------ */
 
 static bool has_failed(const struct change *c)
 {
@@ -44,92 +26,33 @@ static bool has_failed(const struct change *c)
 	return c->state == CHANGE_FAILED || (c->state == CHANGE_DIFFERS && !c->settles);
 }
 
-/* --- ways out -------------------------------------------------------------------------------- */
-
-static void read_ways(const struct root *root, struct strv *ret)
+static void add_measurement(const struct measurement *m, struct outcome *o)
 {
-	cleanup_free char *text = NULL;
-	char *rest, *line;
-
-	if (state_kept(root, WAYS_FILE, &text, NULL) < 0 || !str_starts(text, WAYS_TITLE))
-		return;
-	rest = text + strlen(WAYS_TITLE);
-	while ((line = strsep(&rest, "\n")))
-		if (*line && pci_address_len(line) == strlen(line) && ret->n < WAYS_MAX &&
-		    !strv_contains(ret, line))
-			strv_add(ret, line);
+	if (m->state == CHANGE_SAME)
+		attempts_add(&o->held, m->id);
+	else if (m->state == CHANGE_SLOW || m->state == CHANGE_FAILED)
+		attempts_add(&o->missed, m->id);
 }
 
+/* --- carriers -------------------------------------------------------------------------------- */
+
 /* The same look as that of a carrier check. */
-static struct change *add_way(struct plan *plan, const char *addr)
+static bool is_up(const struct run *run, const char *addr)
 {
-	struct change *c = plan_add(plan, "gate", &kind_check, STAGE_GATE, PHASE_CHECK,
-				    (struct place){0}, "uplink/%s", addr);
+	struct kind_ctx ctx = {.root = run->root, .node = &run->node, .running = STAGE_GATE};
+	struct plan plan = {0};
+	struct change *c = plan_add(&plan, "gate", &kind_check, STAGE_GATE, PHASE_CHECK,
+				    (struct place){0}, "carrier/%s", addr);
+	bool up;
 
 	change_on(c, addr, &carrier_item);
 	c->on.vf = -1;
 	change_target(c, "carrier:%s", addr);
 	change_desired(c, "up");
-	return c;
-}
-
-static bool look_at_way(const struct run *run, struct change *c)
-{
-	struct kind_ctx ctx = {.root = run->root, .node = &run->node, .running = STAGE_GATE};
-
 	kinds_forget(c);
-	return kind_look(&ctx, c, NULL) == 0 && change_holds(c);
-}
-
-struct ways_wait {
-	const struct run *run;
-	struct plan plan;
-	uint64_t started;
-};
-
-static bool all_up(void *arg)
-{
-	struct ways_wait *w = arg;
-	const struct change *first = NULL;
-	size_t down = 0;
-
-	for (size_t i = 0; i < w->plan.list.n; i++) {
-		struct change *c = w->plan.list.v[i];
-
-		if (look_at_way(w->run, c))
-			continue;
-		first = first ? first : c;
-		down++;
-	}
-	if (first)
-		waiting_for(first->id, down - 1, w->started, w->started + WAIT_US, 0);
-	return !first;
-}
-
-static void look_at_ways(const struct run *run, struct strv *failed)
-{
-	struct ways_wait w = {.run = run, .started = clock_usec()};
-	cleanup_strv struct strv ways = {0};
-
-	read_ways(run->root, &ways);
-	for (size_t i = 0; i < ways.n; i++)
-		add_way(&w.plan, ways.v[i]);
-	if (!all_up(&w) && run->root->live)
-		uevent_wait(all_up, &w, w.started + WAIT_US);
-	for (size_t i = 0; i < w.plan.list.n; i++)
-		if (!change_holds(w.plan.list.v[i]))
-			health_add(failed, w.plan.list.v[i]->id);
-	plan_free(&w.plan);
-}
-
-static bool is_protected(const struct run *run, const struct pci_fn *fn)
-{
-	for (size_t i = 0; i < run->sets.set.n; i++)
-		for (size_t k = 0; run->sets.set.v[i].sel->protect && k < run->sets.set.v[i].fn.n;
-		     k++)
-			if (run->sets.set.v[i].fn.v[k] == fn)
-				return true;
-	return false;
+	up = kind_look(&ctx, c, NULL) == 0 && change_holds(c);
+	plan_free(&plan);
+	return up;
 }
 
 static bool leads_out(const struct pci_fn *fn, const struct strv *uplinks)
@@ -140,68 +63,94 @@ static bool leads_out(const struct pci_fn *fn, const struct strv *uplinks)
 	return false;
 }
 
-static bool is_up(const struct run *run, const char *addr)
+static void add_if_up(const struct run *run, const struct pci_fn *fn, struct strv *up)
 {
-	struct plan plan = {0};
-	bool up = look_at_way(run, add_way(&plan, addr));
-
-	plan_free(&plan);
-	return up;
+	if (fn->net.n && !strv_contains(up, fn->addr) && is_up(run, fn->addr))
+		attempts_add(up, fn->addr);
 }
 
-/* A way that is down may come up later; a way whose function is gone will not come. */
-static void ways_of(const struct run *run, const struct strv *kept, struct strv *ret)
+static void find_carriers(const struct run *run, struct strv *up)
 {
 	const struct pci_functions *functions = node_functions(&run->node);
 	cleanup_strv struct strv uplinks = {0};
 
+	for (size_t i = 0; i < run->sets.set.n; i++)
+		for (size_t k = 0; k < run->sets.set.v[i].fn.n; k++)
+			add_if_up(run, run->sets.set.v[i].fn.v[k], up);
 	node_uplinks(run->root, &uplinks);
-	for (size_t i = 0; i < functions->n && ret->n < WAYS_MAX; i++) {
-		const struct pci_fn *fn = &functions->v[i];
+	for (size_t i = 0; i < functions->n; i++)
+		if (leads_out(&functions->v[i], &uplinks))
+			add_if_up(run, &functions->v[i], up);
+}
 
-		if (strv_contains(kept, fn->addr) ||
-		    (fn->net.n && (leads_out(fn, &uplinks) || is_protected(run, fn)) &&
-		     is_up(run, fn->addr)))
-			strv_add(ret, fn->addr);
+struct carriers_wait {
+	const struct run *run;
+	const struct strv *before;
+	struct strv *up;
+	uint64_t started;
+};
+
+/* Also those that no set names any more. */
+static bool all_up(void *arg)
+{
+	struct carriers_wait *w = arg;
+	const char *first = NULL;
+	size_t down = 0;
+
+	for (size_t i = 0; i < w->before->n; i++) {
+		const char *addr = w->before->v[i];
+
+		if (strv_contains(w->up, addr))
+			continue;
+		if (is_up(w->run, addr)) {
+			attempts_add(w->up, addr);
+			continue;
+		}
+		first = first ? first : addr;
+		down++;
 	}
+	if (first)
+		waiting_for(first, down - 1, w->started, w->started + WAIT_US, 0);
+	return !first;
 }
 
-static bool same(const struct strv *a, const struct strv *b)
+static void wait_for_carriers(const struct run *run, struct strv *up)
 {
-	for (size_t i = 0; i < a->n; i++)
-		if (!strv_contains(b, a->v[i]))
-			return false;
-	return a->n == b->n;
-}
+	cleanup_attempts struct attempts past = {0};
+	struct carriers_wait w = {.run = run, .up = up, .started = clock_usec()};
 
-void fitness_learn(const struct run *run)
-{
-	cleanup_strv struct strv kept = {0}, ways = {0};
-	cleanup_str struct str text = {0};
-
-	if (trial_on_line(run->node.cmdline) || !has_args(run))
-		return;
-	read_ways(run->root, &kept);
-	ways_of(run, &kept, &ways);
-	if (same(&kept, &ways))
-		return;
-	str_add(&text, WAYS_TITLE);
-	for (size_t i = 0; i < ways.n; i++)
-		str_addf(&text, "%s\n", ways.v[i]);
-	state_keep(run->root, WAYS_FILE, text.s,
-		   NULL); /* without the file a trial is judged without ways out */
+	if (attempts_read(run->root, &past, NULL) < 0 || !past.armed)
+		return; /* the trial of this boot is judged already */
+	w.before = &past.before.up;
+	if (!all_up(&w) && run->root->live)
+		uevent_wait(all_up, &w, w.started + WAIT_US);
 }
 
 /* --- both ------------------------------------------------------------------------------------ */
 
-void fitness_look(struct run *run, struct strv *failed)
+void fitness_look(struct run *run, const struct measurements *measured, struct outcome *ret)
 {
-	if (!trial_on_line(run->node.cmdline) && has_args(run)) {
-		fitness_learn(run);
-		return;
-	}
 	for (size_t i = 0; i < run->plan.list.n; i++)
 		if (has_failed(run->plan.list.v[i]))
-			health_add(failed, run->plan.list.v[i]->id);
-	look_at_ways(run, failed);
+			attempts_add(&ret->failed, run->plan.list.v[i]->id);
+	for (size_t i = 0; i < measured->list.n; i++)
+		add_measurement(&measured->list.v[i], ret);
+	find_carriers(run, &ret->up);
+	if (trial_on_line(run->node.cmdline))
+		wait_for_carriers(run, &ret->up);
+}
+
+void fitness_learn(struct run *run)
+{
+	cleanup_attempts struct attempts past = {0};
+	size_t known;
+
+	if (trial_on_line(run->node.cmdline) || attempts_read(run->root, &past, NULL) < 0 ||
+	    !past.before.profile)
+		return;
+	known = past.before.up.n;
+	find_carriers(run, &past.before.up);
+	strv_sort(&past.before.up);
+	if (past.before.up.n > known) /* without it a later trial is judged by fewer carriers */
+		attempts_write(run->root, &past, NULL);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "engine/judgement.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "boot/service.h"
-#include "boot/health.h"
-#include "boot/settle.h"
+#include "boot/busy.h"
+#include "boot/view.h"
 #include "engine/fitness.h"
 #include "engine/journal.h"
 #include "engine/numbers.h"
@@ -35,6 +36,7 @@ struct work {
 	struct record *record;
 	struct flow flow;
 	struct run run;
+	char *label; /* of the profile, for its kernel arguments */
 	struct verdict v;
 	bool goes_on; /* a retry, which continues from the recorded looks and numbers */
 };
@@ -48,91 +50,139 @@ static void block(struct verdict *v, enum fault fault, const char *text)
 	v->admit = false;
 }
 
-/*
- * Reports a trial that is not kept unchanged. The reason of this boot's look at the arguments is
- * out of date by then.
- */
-static void say_settled(struct work *w, const struct settled *s)
-{
-	cleanup_free char *names = strv_some(&s->failed, HEALTH_NAMED), *text = NULL;
-	cleanup_free char *again = NULL;
+/* --- kernel arguments ------------------------------------------------------------------------ */
 
-	if (s->note == NOTE_UNFIT || s->note == NOTE_LOOKED_BACK)
-		reasons_drop(&w->v.reasons, FAULT_BOOT_ARGS_DIFFER);
-	switch (s->note) {
-	case NOTE_UNFIT:
-		again = trial_again_text(w->run.site.retry_after);
-		text = xasprintf("kernel_args/next_boot: kernel arguments are REFUSED: %s failed "
-				 "in their trial%s%s; %s. Correct kernel_args, or repair the "
-				 "failed items and run `railhead apply --retry`%s",
-				 *names ? names : "something",
-				 s->lack ? ", and railhead can't tell which items fail without "
-					   "these arguments: "
-					 : " and held before",
-				 s->lack ? s->lack : "",
-				 s->trial ? "the next boot has the earlier arguments"
-					  : "the earlier arguments are in force",
-				 again);
-		block(&w->v, FAULT_BOOT_ARGS_UNFIT, text);
-		break;
-	case NOTE_LOOK_BACK:
-		text = xasprintf("kernel_args/next_boot: %s failed in the trial of kernel "
-				 "arguments; the next boot has the earlier arguments, and shows "
-				 "which of these items fail without the new ones",
-				 names);
-		block(&w->v, FAULT_BOOT_ARGS_DIFFER, text);
-		break;
-	case NOTE_LOOKED_BACK:
-		block(&w->v, FAULT_BOOT_ARGS_DIFFER,
-		      "kernel_args/next_boot: the items that failed in the trial of kernel "
-		      "arguments also fail without the new arguments; the next boot tries the new "
-		      "arguments again");
-		break;
-	default:
-		break;
-	}
+static struct kargs_want want_kargs(const struct work *w)
+{
+	return (struct kargs_want){.root = w->run.root,
+				   .node = &w->run.node,
+				   .kargs = &w->run.kargs,
+				   .profile = w->label};
 }
 
-/* Kernel arguments that arrived become the good ones, independent of the benchmarks. */
-static void settle_kargs(struct work *w)
+static const struct change *next_boot(const struct work *w)
 {
-	cleanup_strv struct strv failed = {0};
+	return plan_find(&w->run.plan, "kernel_args/next_boot");
+}
+
+/* Before the looks: what earlier boots left, and arguments that the next boot would not have. */
+static void arrive(struct work *w)
+{
+	struct kargs_want want = want_kargs(w);
+	struct err err = {0};
+
+	if (next_boot(w) && boot_arrive(&want, &err) < 0)
+		w->j->complain(err.text); /* the look at the arguments reports what follows */
+}
+
+/* Arguments that this boot lacks are tried by the next one, so this one is not measured. */
+static bool wants_reboot(const struct work *w)
+{
+	const struct change *c = next_boot(w);
+
+	return c && c->reboot && (c->state == CHANGE_DIFFERS || c->state == CHANGE_WAITS);
+}
+
+static void wait_for_reboot(struct work *w)
+{
+	cleanup_free char *text =
+		xasprintf("kernel_args/next_boot: %s", or_empty(next_boot(w)->reason));
+
+	verdict_simple(&w->v, VERDICT_WAITING, FAULT_BOOT_ARGS_DIFFER, text);
+	w->v.otherwise = VERDICT_BLOCKED;
+	strv_add(&w->v.awaited, "a reboot into other kernel arguments");
+}
+
+static void say_refused(struct work *w, const struct settled *s)
+{
+	cleanup_free char *names = strv_some(&s->news, NAMED_MAX), *text = NULL;
+
+	if (s->result != TRIAL_UNFIT)
+		return;
+	text = xasprintf("kernel_args/next_boot: kernel arguments are REFUSED: %s failed in their "
+			 "trial and held before; the next boot has the earlier arguments. Correct "
+			 "kernel_args and the profile's version, or repair what failed and run "
+			 "`railhead apply --retry`",
+			 names);
+	block(&w->v, FAULT_BOOT_ARGS_UNFIT, text);
+}
+
+/*
+ * Kernel arguments that arrived become the good ones, unless something fails that held before: the
+ * thresholds of the profile do not matter for that.
+ */
+static void settle(struct work *w)
+{
+	cleanup_outcome struct outcome o = {.profile = w->run.profile->name,
+					    .waits = w->v.kind == VERDICT_WAITING,
+					    .reboots = wants_reboot(w)};
 	cleanup_settled struct settled s = {0};
+	struct kargs_want want = want_kargs(w);
 	struct err err = {0};
 	int r;
 
-	fitness_look(&w->run, &failed);
-	r = boot_settle(w->run.root, &w->run.node, &w->run.kargs, w->run.profile->digest, &failed,
-			&s, &err);
-	say_settled(w, &s);
+	if (!next_boot(w))
+		return;
+	o.waits &= !o.reboots;
+	fitness_look(&w->run, &w->record->measurements, &o);
+	r = boot_settle(&want, &o, &s, &err);
+	say_refused(w, &s);
 	w->flow.reboots = s.reboots;
-	if (s.counted) {
-		cleanup_free char *text = xasprintf(
-			"railhead does not reboot for other kernel arguments now: %s", s.counted);
-
-		w->j->complain(text);
-	}
-	if (s.not_set_back) {
-		cleanup_free char *text = xasprintf(
-			"the count of railhead's reboots could not be reset: %s", s.not_set_back);
-
-		w->j->complain(text);
-	}
 	w->j->reboot = s.reboot;
-	w->j->may_reboot = w->run.site.reboot;
-	if (r < 0) {
+	if (r < 0 && s.unrecorded) {
+		w->j->complain(err.text);
+	} else if (r < 0) {
 		cleanup_free char *text = xasprintf(
 			"kernel_args/next_boot: could not be made permanent: %s", err.text);
 
 		block(&w->v, FAULT_BOOT_TRIAL_OPEN, text);
-	} else if (r > 0 && s.note == NOTE_HEALTHY) {
-		w->j->complain(ENV_FILE_NAME ": this boot counts as healthy, without the kernel "
-					     "arguments that were rejected");
-	} else if (r > 0) {
+	} else if (s.result != TRIAL_NONE) {
 		w->j->complain(ENV_FILE_NAME
 			       ": the outcome of the trial of kernel arguments is recorded");
 	}
 }
+
+/* Without a profile nobody knows which arguments are wanted. */
+static void leave_unjudged(struct work *w)
+{
+	struct err err = {0};
+
+	if (boot_leave_unjudged(w->run.root, &w->run.node, &err) < 0 && err.code != -ENOENT)
+		w->j->complain(err.text);
+}
+
+/* The next gate of the retry timer looks again, until the time of waiting is over. */
+static bool is_busy(struct work *w)
+{
+	cleanup_free char *busy = w->j->unit && w->run.site.reboot ? busy_why(w->run.root) : NULL;
+	cleanup_free char *text = NULL;
+
+	if (!busy)
+		return false;
+	text = xasprintf("kernel_args/next_boot: railhead does not reboot now: %s", busy);
+	reasons_add(&w->v.reasons, FAULT_BOOT_ARGS_DIFFER, text);
+	return true;
+}
+
+/* Last, so that nothing comes between an armed trial and its reboot. */
+static void arm(struct work *w)
+{
+	cleanup_free char *text = NULL;
+	struct kargs_want want = want_kargs(w);
+	struct err err = {0};
+
+	w->j->may_reboot = w->run.site.reboot;
+	if (w->v.kind != VERDICT_WAITING || !wants_reboot(w) || is_busy(w))
+		return;
+	if (boot_arm(&want, &err) >= 0) {
+		w->j->reboot = true;
+		return;
+	}
+	text = xasprintf("kernel_args/next_boot: the trial could not be armed: %s", err.text);
+	block(&w->v, FAULT_BOOT_TRIAL_OPEN, text);
+}
+
+/* --- looks and numbers, again ---------------------------------------------------------------- */
 
 /* The figures are judged whether or not the thresholds fit. */
 static void say_calibration(struct work *w)
@@ -170,12 +220,12 @@ static void blame_load(struct change *c, const struct strv *loaded)
 }
 
 /* The result of a look before the load. */
-struct before {
+struct first_look {
 	bool held;
 	char *observed; /* or NULL */
 };
 
-static bool may_settle(const struct plan *plan, const struct before *before)
+static bool may_settle(const struct plan *plan, const struct first_look *before)
 {
 	for (size_t i = 0; i < plan->list.n; i++)
 		if (before[i].held && !change_holds(plan->list.v[i]) && plan->list.v[i]->settles)
@@ -184,7 +234,7 @@ static bool may_settle(const struct plan *plan, const struct before *before)
 }
 
 /* A counter may rise under load and still hold, so the record keeps the value before. */
-static void compare(struct change *c, struct before *before, const struct strv *loaded)
+static void compare(struct change *c, struct first_look *before, const struct strv *loaded)
 {
 	if (before->observed && c->observed && !streq(before->observed, c->observed)) {
 		free(c->before);
@@ -202,14 +252,14 @@ static void compare(struct change *c, struct before *before, const struct strv *
 static void look_after_load(struct work *w, const struct strv *loaded, struct stage_result *result)
 {
 	const struct plan *plan = &w->run.plan;
-	cleanup_free struct before *before = xcalloc(plan->list.n, sizeof(*before));
+	cleanup_free struct first_look *before = xcalloc(plan->list.n, sizeof(*before));
 	struct stage_result after;
 
 	for (size_t i = 0; i < plan->list.n; i++) {
 		struct change *c = plan->list.v[i];
 
-		before[i] =
-			(struct before){change_holds(c), c->observed ? xstrdup(c->observed) : NULL};
+		before[i] = (struct first_look){change_holds(c),
+						c->observed ? xstrdup(c->observed) : NULL};
 		change_loaded(c);
 	}
 	run_look_gate(&w->run, 0, &after);
@@ -255,14 +305,15 @@ static void look_and_measure(struct work *w)
 	cleanup_strv struct strv loaded = {0};
 	struct stage_result result;
 	struct err err = {0};
-	bool unwatched;
+	bool unwatched, reboots;
 	int r = 0;
 
 	/* Before the first look, because each loss from here on causes an event. */
 	unwatched = watch_begin(&w->run, &err) < 0;
 	w->j->at_work(&w->run, STAGE_GATE, true);
 	run_look_gate(&w->run, CHECKS_WAIT_US, &result);
-	if (!unwatched)
+	reboots = wants_reboot(w);
+	if (!unwatched && !reboots)
 		r = w->goes_on ? numbers_take_rest(&w->run, w->record, &loaded, &err)
 			       : numbers_take(&w->run, w->j->again, w->record, &loaded, &err);
 	if (loaded.n)
@@ -271,6 +322,8 @@ static void look_and_measure(struct work *w)
 		say_unjudged(w);
 	if (unwatched)
 		wait_for_watch(w, &err);
+	else if (reboots)
+		wait_for_reboot(w);
 	else if (r < 0)
 		verdict_simple(&w->v, VERDICT_BLOCKED, FAULT_GATE_FAILED, err.text);
 	else
@@ -280,8 +333,6 @@ static void look_and_measure(struct work *w)
 	say_calibration(w);
 	w->j->at_work(&w->run, STAGE_GATE, false);
 	result.duration = clock_usec() - result.started;
-	if (!w->goes_on)
-		settle_kargs(w);
 	record_set_profile(w->record, w->run.profile);
 	record_set_stage(w->record, &w->run, STAGES_ALL, &result);
 	journal_stage(&w->run, STAGES(STAGE_GATE), &result);
@@ -298,6 +349,8 @@ static bool looks_keep_out(struct work *w)
 	bool keep_out;
 
 	run_look_gate(&w->run, 0, &result);
+	if (wants_reboot(w))
+		return false;
 	gate_judge(w->run.profile, &w->run.plan, &nothing, &w->v);
 	keep_out = !w->v.admit;
 	verdict_free(&w->v);
@@ -364,10 +417,17 @@ static int judge(struct work *w)
 	if (w->run.status != RUN_OK) {
 		run_verdict(&w->run, &w->v);
 		record_set_profile(w->record, w->run.profile);
-	} else if (!w->goes_on || !looks_keep_out(w)) {
-		look_and_measure(w);
+		leave_unjudged(w);
+	} else {
+		arrive(w);
+		if (!w->goes_on || !looks_keep_out(w))
+			look_and_measure(w);
 	}
 	wait_or_give_up(w);
+	if (w->run.status == RUN_OK) {
+		settle(w);
+		arm(w);
+	}
 	return conclude(w, event_of(&w->v, w->run.status == RUN_OK));
 }
 
@@ -427,7 +487,9 @@ static int open_and_run(struct work *w, enum flow_event event)
 	}
 	w->flow.run = &w->run;
 	w->j->opened(&w->run);
+	w->label = w->run.status == RUN_OK ? profile_label(w->run.profile) : NULL;
 	r = run_opened(w, event);
+	free(w->label);
 	run_close(&w->run);
 	verdict_free(&w->v);
 	return r;

@@ -35,7 +35,7 @@ struct judgement {
 	enum judgement_end end;
 	struct status status;
 	bool admitted;	 /* the caller must start railhead-ready.target */
-	bool reboot;	 /* other kernel arguments require one reboot (boot/settle.h) */
+	bool reboot;	 /* other kernel arguments require one reboot (boot/view.h) */
 	bool may_reboot; /* railhead.conf */
 	bool show;	 /* to people: run by hand, or the verdict has changed */
 };

@@ -37,7 +37,6 @@ enum run_end {
 	/* The first error, independent of the verdict: */
 	END_BROKEN,	/* railhead could not work; complain() reported why */
 	END_NO_PROFILE, /* run_status has the reason; may be no error */
-	END_NO_ARGS,	/* only kernel arguments failed: they will not come */
 	END_FAILED,	/* changes failed */
 };
 /* Keeps the first end other than END_DONE; END_BROKEN replaces END_NO_PROFILE. */
@@ -50,7 +49,6 @@ struct run_options {
 	size_t nfiles;		     /* unless 0 */
 	bool all;		     /* load all candidates, as in match_profiles() */
 	enum freeze freeze;
-	bool retry;	     /* apply --retry */
 	uint64_t waited;     /* the result of run_wait_devices() of an earlier run */
 	struct node *survey; /* of an earlier run, still valid: moved into this run; or NULL */
 };
@@ -117,8 +115,7 @@ struct stage_result {
 	uint64_t started, duration;	  /* clock_usec(), microseconds */
 	uint64_t look_again;		  /* clock_usec() when its last look began; 0: no look */
 	size_t count[CHANGE_STATE_COUNT]; /* by state */
-	bool reboot; /* kernel arguments were written, or wait, for the next boot */
-	bool wrote;  /* a set was tried, so the survey of the run is out of date */
+	bool wrote; /* a set was tried, so the survey of the run is out of date */
 };
 
 /* Looks at everything as the gate does. usec: as in run_wait_checks(). */

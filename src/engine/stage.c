@@ -36,7 +36,6 @@ static struct kind_ctx make_ctx(const struct run *run, enum stage running)
 	return (struct kind_ctx){.root = run->root,
 				 .node = &run->node,
 				 .running = running,
-				 .retry = run->opt.retry,
 				 .waited = run->opt.waited,
 				 .acs = run->acs,
 				 .log = run->log};
@@ -233,7 +232,7 @@ static void read_back(struct phase_run *p, struct change *c, bool held)
 	c->reason = NULL;
 	if (kind_look(&p->ctx, c, &err) < 0) {
 		fail_by(c, &err);
-	} else if (c->state == CHANGE_SAME || (c->state == CHANGE_WAITS && c->reboot)) {
+	} else if (c->state == CHANGE_SAME) {
 		c->state = CHANGE_SET;
 	} else if (c->state != CHANGE_FAILED &&
 		   !(c->state == CHANGE_WAITS &&
@@ -687,7 +686,7 @@ static void check_again(struct phase_run *p, unsigned int stages)
 		struct change *c = p->run->plan.list.v[i];
 		enum change_state was = c->state;
 
-		if (!run_covers(c, stages, p->stage) || c->while_id || c->reboot)
+		if (!run_covers(c, stages, p->stage) || c->while_id)
 			continue;
 		if (was == CHANGE_SET)
 			read_back(p, c, true);
@@ -743,7 +742,6 @@ void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t de
 		if (!run_covers(c, stages, stage))
 			continue;
 		ret->count[c->state]++;
-		ret->reboot |= c->reboot && (c->state == CHANGE_SET || c->state == CHANGE_WAITS);
 	}
 	ret->wrote = p.wrote;
 	ret->duration = clock_usec() - ret->started;

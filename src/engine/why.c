@@ -528,10 +528,9 @@ char *why_remedy(const struct why_change *c)
 	if (!is_wrong(c->now))
 		return NULL;
 	if (c->now->state == CHANGE_DIFFERS && c->now->kind->set && !c->now->withheld)
-		return xasprintf("%s%s%s`railhead apply` sets it%s", other ? "change " : "",
+		return xasprintf("%s%s%s`railhead apply` sets it", other ? "change " : "",
 				 other ? other->by : "",
-				 other ? ", which otherwise sets the value again; " : "",
-				 c->now->kind == &kind_bootenv ? ", for the next boot" : "");
+				 other ? ", which otherwise sets the value again; " : "");
 	if (!other)
 		return fault ? xstrdup(fault_row(fault)->remedy) : NULL;
 	return xasprintf("Change %s. %s", other->by, fault ? fault_row(fault)->remedy : "");

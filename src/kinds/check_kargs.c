@@ -38,9 +38,9 @@ static int look_entries(const struct kind_ctx *ctx, struct change *c, struct err
 		return r;
 	c->state = part.entry_lacks_kargs ? CHANGE_DIFFERS : CHANGE_SAME;
 	change_observe(c, "%s",
-		       part.entry_lacks_kargs	    ? "an entry lacks them"
-		       : part.loader == LOADER_GRUB ? TAKEN
-						    : "the loader is not GRUB");
+		       part.entry_lacks_kargs ? "an entry lacks them"
+		       : !part.loader_why     ? TAKEN
+					      : "the loader is not GRUB");
 	if (part.entry_lacks_kargs)
 		change_reason(c, "%s", part.loader_why);
 	return bootpart_close(&part, err);

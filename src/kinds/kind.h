@@ -19,7 +19,6 @@ struct kind_ctx {
 	const struct node *node;
 	enum stage running; /* devices that are absent in early may still come; later their absence
 			       is a fault */
-	bool retry;	    /* apply --retry: rejected kernel arguments get one more try */
 	uint64_t waited;    /* microseconds that the stage has waited for its devices to come */
 	/*
 	 * For a set that blocks: the end of its own waits, by clock_usec(). Its worker is given up

@@ -24,7 +24,6 @@ enum stage { STAGE_INITRD, STAGE_EARLY, STAGE_DEVICES, STAGE_GATE, STAGE_COUNT }
 enum phase {
 	PHASE_FILES,  /* drop-ins that later loads and units read */
 	PHASE_MEMORY, /* hugepages, while memory is whole */
-	PHASE_BOOT,   /* kernel arguments: may end in the one reboot */
 	PHASE_MODULES,
 	PHASE_SYSCTL,
 	PHASE_SYSFS,

@@ -240,14 +240,6 @@ static const struct spec priority = {
 	.max = 1000,
 };
 
-static const struct spec healthy_boots = {
-	.what = "a number of boots",
-	.check = value_int,
-	.min = 0,
-	.max = 99,
-	.unit = "boots",
-};
-
 /* site.c applies the defaults and rejects keys that are not implemented. */
 const struct spec schema_site = {
 	.kind = SPEC_MAP,
@@ -265,11 +257,7 @@ const struct spec schema_site = {
 		    "false."),
 		KEY("reboot", &spec_bool,
 		    "Whether railhead may reboot the node for new kernel arguments; default "
-		    "true."),
-		KEY("retry_kernel_args_after", &healthy_boots,
-		    "Number of healthy boots after which rejected kernel arguments are tried "
-		    "again, "
-		    "0 to 99; default 10, 0 is never.")),
+		    "true.")),
 };
 
 #define OF_THE_FILE (FIELD_NO_DROPIN | FIELD_NOT_INHERITED)
@@ -278,25 +266,26 @@ const struct spec schema_site = {
 const struct spec schema_document = {
 	.kind = SPEC_MAP,
 	.what = "a map of sections",
-	.fields =
-		FIELDS(KEY("schema", &schema_number, "Schema number of this document.",
-			   .flags = FIELD_OWN | FIELD_NOT_INHERITED),
-		       KEY("name", &name, "Name of the profile: its file without .yaml.",
-			   .flags = FIELD_OWN | OF_THE_FILE),
-		       KEY("version", &version, "Version of the profile, a label for people.",
-			   .flags = OF_THE_FILE),
-		       KEY("extends", &extends,
-			   "Bases that this profile is laid over, from left to right.",
-			   .flags = OF_THE_FILE),
-		       KEY("abstract", &spec_bool,
-			   "Whether this profile is a base that no machine matches; default false.",
-			   .flags = OF_THE_FILE),
-		       KEY("priority", &priority,
-			   "Rank among matching profiles that are not bases of each other; the "
-			   "highest wins, default 0.",
-			   .flags = OF_THE_FILE),
-		       KEY("match", &match, "Conditions that the machines of this profile meet.",
-			   .class = KEY_SELECTS),
-		       KEY("devices", &devices, "Sets of PCI functions that other sections name.",
-			   .class = KEY_SELECTS)),
+	.fields = FIELDS(
+		KEY("schema", &schema_number, "Schema number of this document.",
+		    .flags = FIELD_OWN | FIELD_NOT_INHERITED),
+		KEY("name", &name, "Name of the profile: its file without .yaml.",
+		    .flags = FIELD_OWN | OF_THE_FILE),
+		KEY("version", &version,
+		    "Version of the profile; a new one has refused kernel arguments tried again.",
+		    .flags = OF_THE_FILE),
+		KEY("extends", &extends,
+		    "Bases that this profile is laid over, from left to right.",
+		    .flags = OF_THE_FILE),
+		KEY("abstract", &spec_bool,
+		    "Whether this profile is a base that no machine matches; default false.",
+		    .flags = OF_THE_FILE),
+		KEY("priority", &priority,
+		    "Rank among matching profiles that are not bases of each other; the "
+		    "highest wins, default 0.",
+		    .flags = OF_THE_FILE),
+		KEY("match", &match, "Conditions that the machines of this profile meet.",
+		    .class = KEY_SELECTS),
+		KEY("devices", &devices, "Sets of PCI functions that other sections name.",
+		    .class = KEY_SELECTS)),
 };

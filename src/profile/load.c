@@ -682,3 +682,9 @@ void profile_free(struct profile *p)
 	strv_free(&p->unmerged);
 	free(p);
 }
+
+char *profile_label(const struct profile *p)
+{
+	return *p->version ? xasprintf("%s %s", p->name, p->version)
+			   : xasprintf("%s %.8s", p->name, p->digest);
+}

@@ -51,6 +51,12 @@ struct profile {
 };
 
 /*
+ * "NAME VERSION": what changes when an author releases the profile again. Without a version, the
+ * first digits of its digest. The caller frees.
+ */
+char *profile_label(const struct profile *p);
+
+/*
  * Reads a profile that a person names: by a file, with the caller's own path (as for open(2)), or
  * by a name, which is looked up in the search path below root. Bases are looked up in the file's
  * own directory, then in the search path. Errors and warnings go to diags; the function fails with

@@ -12,8 +12,6 @@
 #include "sys/read.h"
 #include "sys/trust.h"
 
-enum { RETRY_AFTER = 10 };
-
 /* Reject settings that railhead cannot honour, because users rely on them. */
 static void reject_unimplemented(const struct ynode *doc, struct diags *diags)
 {
@@ -177,6 +175,4 @@ void site_load(const struct root *root, struct site *ret, struct diags *diags)
 	ret->admit_off = ynode_bool(doc, "admit_off", false);
 	ret->admit_none = ynode_bool(doc, "admit_none", false);
 	ret->reboot = ynode_bool(doc, "reboot", true);
-	ret->retry_after =
-		(unsigned int)ynode_number_of(doc, "retry_kernel_args_after", RETRY_AFTER);
 }

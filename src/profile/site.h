@@ -21,18 +21,13 @@ struct site {
 	bool admit_off;	 /* a node booted with railhead=off admits work; default false */
 	bool admit_none; /* a node that no profile matches admits work; default false */
 	bool reboot;	 /* railhead may reboot the node; default true */
-	/*
-	 * Number of healthy boots after which rejected kernel arguments are tried again: 0..99, 0
-	 * never, default 10.
-	 */
-	unsigned int retry_after;
 };
 
 /* Appends the files in effect to *ret, in the order in which they are laid over each other. */
 void site_files(const struct root *root, struct strv *ret, struct diags *diags);
 
 /*
- * Without a file: the defaults. With an invalid file (*diags has errors): no work is admitted, no
- * reboot happens and nothing is tried again.
+ * Without a file: the defaults. With an invalid file (*diags has errors): no work is admitted and
+ * no reboot happens.
  */
 void site_load(const struct root *root, struct site *ret, struct diags *diags);

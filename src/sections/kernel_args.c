@@ -179,11 +179,13 @@ static void emit_next_boot(const struct section_ctx *ctx, const struct kargs *wa
 	cleanup_free char *line = kargs_line(wanted);
 	cleanup_free char *lack = hugepages_lack(
 		ctx->node, profile_section(ctx->profile, "hugepages"), ALL_NODES, true);
-	struct change *c = plan_add(plan, "kernel_args", &kind_bootenv, STAGE_INITRD, PHASE_BOOT,
+	struct change *c = plan_add(plan, "kernel_args", &kind_bootenv, STAGE_GATE, PHASE_CHECK,
 				    section->at, "kernel_args/next_boot");
+	cleanup_free char *label = profile_label(ctx->profile);
 
 	for (size_t i = 0; i < wanted->n; i++)
 		change_part(c, wanted->v[i].text, NULL, NULL);
+	change_on(c, label, NULL);
 	change_desired(c, "%s", line);
 	c->of_args = true;
 	/* A kernel whose pages take all of its memory cannot boot. */

@@ -10,11 +10,13 @@
 
 /* clang-format off */
 #define LIBSYSTEMD_FUNCTIONS(X) \
+	X(sd_bus_call_method) \
 	X(sd_bus_close_unref) \
 	X(sd_bus_get_property) \
 	X(sd_bus_get_property_string) \
 	X(sd_bus_get_property_trivial) \
 	X(sd_bus_is_ready) \
+	X(sd_bus_message_enter_container) \
 	X(sd_bus_message_read) \
 	X(sd_bus_message_unref) \
 	X(sd_bus_new) \

@@ -77,7 +77,7 @@ int machine_overwrite(int dirfd, const char *name, off_t offset, const void *dat
  *  - vfat, btrfs: syncfs(2) is enough;
  *  - XFS: no call is enough. The loader finds the old file, or none, until XFS has been unmounted
  *    or remounted read-only, or has been idle for some 30 s (fs.xfs.xfssyncd_centisecs). See
- *    trial_write() for the consequences.
+ *    is_passed_by() (boot/trial.c) for the consequences.
  * The file system is never frozen (FIFREEZE), though a freeze would write back XFS, too: a tracer
  * that logs to this file system, or a SIGKILL before the thaw, would stop all its writers for ever.
  */
@@ -96,26 +96,20 @@ int machine_remount(const char *target, bool read_write, struct err *err);
 /* --- machine_efi.c: a variable of the EFI firmware -------------------------------------- */
 
 /*
- * Uses efivarfs, which stores four bytes of attributes before the value. name: "Name-GUID". Below a
- * root that is not live, the variable is a plain file of the tree. -ENOENT: no such variable, no
- * EFI, efivarfs is not mounted, or the firmware does not boot this root.
- *
- * read: at most 1024 bytes (-EFBIG), followed by a NUL; caller frees. write: the value survives
- * power cuts; an equal value is not written, because the firmware's flash wears out. remove:
- * success if already absent.
+ * Reads efivarfs, which stores four bytes of attributes before the value. name: "Name-GUID". Below
+ * a root that is not live, the variable is a plain file of the tree. -ENOENT: no such variable, no
+ * EFI, efivarfs is not mounted, or the firmware does not boot this root. -EFBIG: over 1024 bytes.
+ * *ret is followed by a NUL; caller frees.
  */
 int machine_efi_read(const struct root *root, const char *name, char **ret, size_t *ret_len,
 		     struct err *err);
-int machine_efi_write(const struct root *root, const char *name, const void *value, size_t len,
-		      struct err *err);
-int machine_efi_remove(const struct root *root, const char *name, struct err *err);
 
 /* --- machine_unit.c: requests to the service manager ---------------------------------------- */
 
 /*
- * Asks the service manager for `systemctl --force reboot` (never kexec, because firmware and GRUB
- * must run) and waits to be killed. Returns only on failure; -ETIME if the machine still runs after
- * a minute.
+ * Asks for an orderly reboot, as `systemctl reboot`: units are stopped, and locks that delay a
+ * shutdown are respected. Never by kexec or a soft-reboot, because firmware and GRUB must run.
+ * Returns once the service manager has begun with it.
  */
 int machine_reboot(const struct root *root, struct err *err);
 

@@ -21,7 +21,7 @@
 #include "sys/machine.h"
 #include "sys/read.h"
 
-enum { START_MS = 60000, RELOAD_MS = 10000, REBOOT_ASK_MS = 10000, REBOOT_WAIT_MS = 30000 };
+enum { START_MS = 60000, RELOAD_MS = 10000, REBOOT_ASK_MS = 30000 };
 
 /*
  * The exit status, or a negative errno; kills the process and returns -ETIMEDOUT at the deadline.
@@ -54,7 +54,8 @@ static int wait_for(pid_t pid, unsigned int deadline_ms)
 static int run_tool_to(const char *const argv[], unsigned int deadline_ms, int out)
 {
 	static const char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin",
-					  "SYSTEMD_IGNORE_CHROOT=1", NULL};
+					  "SYSTEMD_IGNORE_CHROOT=1", "SYSTEMCTL_SKIP_AUTO_KEXEC=1",
+					  "SYSTEMCTL_SKIP_AUTO_SOFT_REBOOT=1", NULL};
 	static const char *const dirs[] = {"/usr/bin", "/bin"};
 	posix_spawn_file_actions_t files;
 	int r = ENOENT;
@@ -77,38 +78,9 @@ static int run_tool(const char *const argv[], unsigned int deadline_ms)
 	return run_tool_to(argv, deadline_ms, -1);
 }
 
-/*
- * While the mark exists, the pre-pivot hook holds the boot back (dracut/90railhead), because no
- * unit of the real root must start between the request and the reboot.
- */
-#define REBOOT_MARK "/run/railhead/reboot"
-
-static void mark_reboot(bool on)
-{
-	int fd;
-
-	if (!on) {
-		unlink(REBOOT_MARK);
-		return;
-	}
-	mkdir("/run/railhead", 0755);
-	fd = open(REBOOT_MARK, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (fd >= 0)
-		close(fd);
-}
-
-static int reboot_failed(int r, int systemctl, struct err *err)
-{
-	mark_reboot(false);
-	return err_errno(
-		err, r,
-		"reboot: requested, but the machine did not reboot (systemctl ended with %d)",
-		systemctl);
-}
-
 int machine_reboot(const struct root *root, struct err *err)
 {
-	static const char *const argv[] = {"systemctl", "--force", "reboot", NULL};
+	static const char *const argv[] = {"systemctl", "--no-wall", "reboot", NULL};
 	int r;
 
 	if (!root->live)
@@ -116,19 +88,10 @@ int machine_reboot(const struct root *root, struct err *err)
 			       root->path);
 	if (access("/run/systemd/system", F_OK) < 0)
 		return err_set(err, -EOPNOTSUPP, "reboot: the service manager is not systemd");
-	mark_reboot(true);
-	sync();
 	r = run_tool(argv, REBOOT_ASK_MS);
-	if (r == 0)
-		poll(NULL, 0, REBOOT_WAIT_MS);
-	/*
-	 * The same request without the bus: "immediately reboots the machine" (systemd(1),
-	 * SIGRTMIN+15). Unmounts, and never uses kexec.
-	 */
-	if (kill(1, SIGRTMIN + 15) < 0)
-		return reboot_failed(-errno, r, err);
-	poll(NULL, 0, REBOOT_WAIT_MS);
-	return reboot_failed(-ETIME, r, err);
+	return r == 0 ? 0
+		      : err_set(err, r < 0 ? r : -EIO, "reboot: `systemctl reboot` %s",
+				r < 0 ? strerror(-r) : "failed");
 }
 
 /* what: for messages, "starting". */

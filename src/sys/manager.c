@@ -185,3 +185,44 @@ bool manager_has_booted(void)
 					      MANAGER ".Unit", "ActiveState", NULL, &state) >= 0 &&
 	       streq(state, "active");
 }
+
+/* Locks on a list of things ("shutdown:sleep") that block, rather than delay, them. */
+static bool blocks_shutdown(const char *what, const char *mode)
+{
+	cleanup_free char *list = xasprintf(":%s:", what);
+
+	return streq(mode, "block") && strstr(list, ":shutdown:");
+}
+
+static char *find_inhibitor(const struct libsystemd *sd, sd_bus_message *reply)
+{
+	const char *what, *who, *why, *mode;
+	uint32_t uid, pid;
+
+	if (sd->sd_bus_message_enter_container(reply, 'a', "(ssssuu)") < 0)
+		return NULL;
+	while (sd->sd_bus_message_read(reply, "(ssssuu)", &what, &who, &why, &mode, &uid, &pid) > 0)
+		if (blocks_shutdown(what, mode))
+			return xasprintf("%s (%s)", who, why);
+	return NULL;
+}
+
+char *manager_inhibitor(void)
+{
+	const struct libsystemd *sd = libsystemd_get(NULL);
+	sd_bus *bus __attribute__((__cleanup__(bus_free))) = NULL;
+	sd_bus_message *reply = NULL;
+	char *who = NULL;
+
+	/* logind has no private socket */
+	if (!sd || access("/run/dbus/system_bus_socket", F_OK) < 0 ||
+	    sd->sd_bus_open_system(&bus) < 0)
+		return NULL;
+	sd->sd_bus_set_method_call_timeout(bus, TIMEOUT_US);
+	if (sd->sd_bus_call_method(bus, "org.freedesktop.login1", "/org/freedesktop/login1",
+				   "org.freedesktop.login1.Manager", "ListInhibitors", NULL, &reply,
+				   "") >= 0)
+		who = find_inhibitor(sd, reply);
+	sd->sd_bus_message_unref(reply);
+	return who;
+}

@@ -40,6 +40,13 @@ int manager_number(const char *property, uint64_t *ret, struct err *err);
 char *manager_unit_state(const char *unit);
 
 /*
+ * The program that forbids a shutdown, by a lock of systemd-logind that blocks it
+ * (systemd-inhibit(1)): "fwupd (Firmware update in progress)". NULL if none does, or logind does
+ * not answer: then logind forbids nothing either. Caller frees.
+ */
+char *manager_inhibitor(void);
+
+/*
  * Whether this user space has passed sysinit.target. Also false if the service manager does not
  * answer. When a failed unit that the target wants is started again by another unit that pulls in
  * the target, such as a login, this returns true.

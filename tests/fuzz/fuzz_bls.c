@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "boot/bls.h"
+#include "boot/kargs.h"
 
 #define CUT "\n--8<--\n"
 #define OPTIONS "options "

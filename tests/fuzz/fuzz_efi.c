@@ -9,15 +9,16 @@
 #include "base/str.h"
 #include "boot/booted.h"
 #include "boot/counters.h"
-#include "boot/witness.h"
 #include "sys/machine.h"
 
 #define VARIABLES "sys/firmware/efi/efivars/"
 #define LOADER "-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"
 
 static const char *const names[] = {
-	"LoaderInfo" LOADER,	       "StubInfo" LOADER, "LoaderBootCountPath" LOADER,
-	"LoaderDevicePartUUID" LOADER, WITNESS_VARIABLE,
+	"LoaderInfo" LOADER,
+	"StubInfo" LOADER,
+	"LoaderBootCountPath" LOADER,
+	"LoaderDevicePartUUID" LOADER,
 };
 
 static void loader(const struct root *root, size_t size)
@@ -47,15 +48,6 @@ static void counts(const struct root *root)
 	counters_free(&counters);
 }
 
-static void witness(const struct root *root)
-{
-	cleanup_witness struct witness w = {0};
-
-	witness_read(root, &w);
-	must(w.reboots <= 99 && (!w.lost || w.reboots == REBOOTS_MAX));
-	must(!w.damage || *w.damage);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct root root = {.fd = -1};
@@ -78,6 +70,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(len + 4 == size && memcmp(value, data + 4, len) == 0);
 	loader(&root, size);
 	counts(&root);
-	witness(&root);
 	return 0;
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What the kernel left in its log, and in pstore: Xids of NVIDIA's driver in records of /dev/kmsg,
- * records of a panic. Each input is read as both.
- */
+/* What the kernel left in its log: Xids of NVIDIA's driver in records of /dev/kmsg. */
 #include "fuzz.h"
 
 #include <errno.h>
 
 #include "base/mem.h"
-#include "boot/pstore.h"
 #include "checks/xid.h"
 
 static void xids(const struct kernel_log *log, const struct cpus *fatal)
@@ -57,8 +53,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	fuzz_put(root.path, "dev/kmsg", data, size);
 	read_log(&root, size < 16384 && (!size || !memchr(data, 0, size)));
-	fuzz_put(root.path, "sys/fs/pstore/dmesg-efi-1", data, size);
-	must(pstore_has_panic(&root, 1) == (size >= 6 && memcmp(data, "Panic#", 6) == 0));
-	must(!pstore_has_panic(&root, 0));
 	return 0;
 }

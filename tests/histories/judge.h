@@ -8,36 +8,46 @@
 /* X(NAME, what always holds, where it is not promised) */
 #define INVARIANTS(X)                                                                              \
 	X(LOST,                                                                                    \
-	  "args on trial kill at most 2 boots, good args that kill another kernel at most 3 (4 "   \
-	  "where a trial was armed)",                                                              \
-	  "GRUB can't write; a cut or a kill at a write, two changed bytes, other args in "        \
-	  "between, and a boot that "                                                              \
-	  "GRUB's entry did not begin may cost one more each")                                     \
-	X(REBOOTS,                                                                                 \
-	  "railhead makes at most 3 reboots for what a profile wants on a kernel, and as many "    \
-	  "after healthy boots that forgive",                                                      \
-	  "a boot that was cut, stopped, killed or left alone may cost one more, and two changed " \
-	  "bytes may cost a series")                                                               \
+	  "args on trial kill at most 2 boots, and good args that kill a kernel that is "          \
+	  "installed at most 3",                                                                   \
+	  "GRUB can't write; /var/lib/railhead is lost before each boot (3); a kernel came "       \
+	  "without a word to railhead; a cut or a kill at a write, other args in between, and a "  \
+	  "boot that GRUB's entry did not begin may cost one more each")                           \
+	X(REBOOTS, "railhead makes at most 3 reboots for what a profile wants on a kernel",        \
+	  "a boot that was cut, stopped, killed or left alone may cost one more")                  \
 	X(BUDGET,                                                                                  \
-	  "railhead makes at most 5 reboots without a settled verdict in between, whichever "      \
-	  "files are lost",                                                                        \
-	  "")                                                                                      \
+	  "railhead makes at most 3 reboots without a settled verdict in between, whether "        \
+	  "railhead.env or /var/lib/railhead is lost",                                             \
+	  "both are lost")                                                                         \
+	X(FAIR,                                                                                    \
+	  "args are refused only after 2 trials that died, or in a trial in which an item failed " \
+	  "that held before, or in which they were not in force",                                  \
+	  "an old file or record came back, a record was lost, or a byte was changed: each may "   \
+	  "count as a death")                                                                      \
 	X(BOOTABLE,                                                                                \
 	  "GRUB reads the file, and gives a boot a complete set of written args, or no args",      \
 	  "a byte of a slot, a name or the signature was changed by others")                       \
 	X(COMMITTED,                                                                               \
-	  "args that a boot has without a trial reached a verdict before, in which no item "       \
+	  "args that a boot has without a trial reached a verdict before, in which nothing "       \
 	  "failed that holds without the args",                                                    \
-	  "")                                                                                      \
+	  "railhead can't know that a measurement or a carrier held, since its record is lost or " \
+	  "of another kernel")                                                                     \
 	X(KEPT,                                                                                    \
-	  "GRUB leaves good args out only after two boots in a row that ended before stage early", \
-	  "the count of such boots, a slot or a name was changed by others, or two bytes were")    \
-	X(READY, "a node that is ready has the args that its profile wants, and no others", "")    \
-	X(STUCK,                                                                                   \
-	  "undisturbed boots with good args reach ready, in at most 9 boots: rejected and "        \
-	  "refused args are forgiven after healthy boots, here 2",                                 \
-	  "GRUB can't write, the file is lost before each boot, an updater's counter is armed, "   \
-	  "two bytes were changed, the 5 reboots of BUDGET were made")                             \
+	  "GRUB leaves good args out only after two boots in a row of a kernel that was "          \
+	  "installed, which ended before a verdict",                                               \
+	  "the file is damaged, so that the count is not set back; the count, a slot or a name "   \
+	  "was changed by others")                                                                 \
+	X(CONSTANT,                                                                                \
+	  "GRUB writes, and the line has more than the args and their slot, only while a trial "   \
+	  "is armed or a kernel was installed",                                                    \
+	  "")                                                                                      \
+	X(ATTENDED, "a trial is armed only by a gate, in a boot that has come to its verdict", "") \
+	X(READY, "a node that is ready has the args that its profile wants, and no others",        \
+	  "railhead.env was changed by others since the boot began")                               \
+	X(STUCK, "undisturbed boots with good args reach ready, in at most 5 boots",               \
+	  "railhead says so: the args are refused, the 3 reboots of BUDGET were made, the file "   \
+	  "is damaged, an updater's counter is armed; or GRUB can't write, or the file is lost "   \
+	  "before each boot")                                                                      \
 	X(QUIET, "an undisturbed boot of a ready node writes nothing", "")
 
 enum invariant {

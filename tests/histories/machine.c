@@ -6,19 +6,13 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
+#include "../lib/env_grub.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "boot/bootpart.h"
-#include "boot/counters.h"
-#include "boot/env_grub.h"
-#include "boot/health.h"
-#include "boot/settle.h"
 #include "boot/view.h"
-#include "boot/witness.h"
-#include "kinds/kind.h"
-#include "plan/change.h"
-#include "profile/site.h"
 #include "sys/state.h"
 
 enum { DIR_FD = 1000000, FILE_FD = 1000001, SECTOR = 512, FILE_MAX = 8192 };
@@ -29,11 +23,9 @@ enum { DIR_FD = 1000000, FILE_FD = 1000001, SECTOR = 512, FILE_MAX = 8192 };
 const char *const args_text[ARGS_COUNT] = {"", "a=1 one=1", "a=2 long=" X200 X200 X200 " two=1"};
 const char *const kernel_name[KERNELS] = {"6.1", "6.9"};
 
-static const char *const boot_ids[BOOT_IDS] = {"11111111111111111111111111111111",
-					       "22222222222222222222222222222222",
-					       "33333333333333333333333333333333"};
-static const char *const earlier = "00000000000000000000000000000000";
-static const int64_t some_time = 1790000000;
+/* Of this boot and of any earlier one: only whether this boot wrote a record is ever asked. */
+static const char *const boot_ids[] = {"11111111-1111-1111-1111-111111111111",
+				       "00000000-0000-0000-0000-000000000000"};
 
 #define BARE "BOOT_IMAGE=/vmlinuz root=/dev/vda1 ro"
 #define NETWORK "root=/dev/vda1 ro"
@@ -52,7 +44,7 @@ struct pool {
 	size_t size;
 };
 
-static struct pool files, healths, lines;
+static struct pool files, records, lines;
 
 static uint64_t hash_bytes(const void *data, size_t len)
 {
@@ -123,8 +115,7 @@ const char *machine_file(uint32_t file, size_t *len)
 	return file ? files.list.v[file].s : NULL;
 }
 
-/* --- command lines -----------------------------------------------------------------------------
- */
+/* --- command lines --------------------------------------------------------------------------- */
 
 static VEC(struct line) known_lines;
 
@@ -171,6 +162,7 @@ static uint16_t line_number(const char *text)
 						     .args = (uint8_t)args_of(text),
 						     .slot = strstr(text, " railhead.slot="),
 						     .trial = strstr(text, " railhead.trial="),
+						     .counted = strstr(text, " railhead.begun="),
 						     .left_out = strstr(text, " railhead.slot=-")};
 	return (uint16_t)(n - 1);
 }
@@ -196,8 +188,7 @@ uint16_t machine_drop(uint16_t line, enum args args)
 	return line_number(out);
 }
 
-/* --- the disk ----------------------------------------------------------------------------------
- */
+/* --- the disk -------------------------------------------------------------------------------- */
 
 struct bytes {
 	char text[FILE_MAX];
@@ -209,8 +200,8 @@ static struct {
 	const struct facts *f;
 	struct bytes cache, disk; /* as programs see it; as a power cut leaves it */
 	bool dirty[FILE_MAX / SECTOR];
-	uint16_t before, trial;
-	uint8_t witness, counted;
+	uint16_t record;
+	uint8_t end;
 	VEC(struct snap) cuts, kills;
 } m;
 
@@ -219,18 +210,14 @@ static uint32_t number_of(const struct bytes *b)
 	return b->there ? intern(&files, b->text, b->len) : 0;
 }
 
-#define add_snap(list, number)                                                \
-	do {                                                                  \
-		struct snap s_ = {.file = (number),                           \
-				  .before = m.before,                         \
-				  .trial = m.trial,                           \
-				  .witness = m.witness,                       \
-				  .counted = m.counted};                      \
-		bool has_ = false;                                            \
-		for (size_t i_ = 0; i_ < (list)->n; i_++)                     \
-			has_ |= memcmp(&(list)->v[i_], &s_, sizeof(s_)) == 0; \
-		if (!has_)                                                    \
-			vec_push((list), s_);                                 \
+#define add_snap(list, number)                                                         \
+	do {                                                                           \
+		struct snap s_ = {.file = (number), .record = m.record, .end = m.end}; \
+		bool has_ = false;                                                     \
+		for (size_t i_ = 0; i_ < (list)->n; i_++)                              \
+			has_ |= memcmp(&(list)->v[i_], &s_, sizeof(s_)) == 0;          \
+		if (!has_)                                                             \
+			vec_push((list), s_);                                          \
 	} while (0)
 
 static void may_be_killed(void)
@@ -356,18 +343,15 @@ int __wrap_machine_create_durable(const struct root *root, int dirfd, const char
 	return 0;
 }
 
-/* --- the machine -------------------------------------------------------------------------------
- */
+/* --- the machine ----------------------------------------------------------------------------- */
 
 int __wrap_bootpart_open(const struct root *root, bool write, struct bootpart *ret,
 			 struct err *err);
 int __wrap_bootpart_open(const struct root *root, bool write, struct bootpart *ret, struct err *err)
 {
 	(void)root, (void)write, (void)err;
-	*ret = (struct bootpart){.dirfd = DIR_FD,
-				 .path = xstrdup("/boot/grub/" ENV_FILE_NAME),
-				 .writable = write,
-				 .loader = LOADER_GRUB};
+	*ret = (struct bootpart){
+		.dirfd = DIR_FD, .path = xstrdup("/boot/grub/" ENV_FILE_NAME), .writable = write};
 	return 0;
 }
 
@@ -377,15 +361,6 @@ int __wrap_bootpart_close(struct bootpart *b, struct err *err)
 	(void)err;
 	free(b->path);
 	return 0;
-}
-
-void __wrap_boot_id_read(const struct root *root, struct boot_id *ret);
-void __wrap_boot_id_read(const struct root *root, struct boot_id *ret)
-{
-	(void)root;
-	*ret = (struct boot_id){.time = some_time};
-	snprintf(ret->id, sizeof(ret->id), "%s", boot_ids[m.f->boot]);
-	snprintf(ret->kernel, sizeof(ret->kernel), "%s", kernel_name[m.f->kernel]);
 }
 
 char *__wrap_counters_why_held(const struct root *root, struct counters *c);
@@ -402,123 +377,17 @@ char *__wrap_seal_why_refused(const struct root *root)
 	return NULL;
 }
 
-int __wrap_read_attr(const struct root *root, char **ret, struct err *err, const char *fmt, ...);
-int __wrap_read_attr(const struct root *root, char **ret, struct err *err, const char *fmt, ...)
+char *__wrap_gate_why_absent(const struct root *root);
+char *__wrap_gate_why_absent(const struct root *root)
 {
-	(void)root, (void)err;
-	if (!streq(fmt, "/proc/cmdline"))
-		return -ENOENT;
-	*ret = xasprintf("%s%s", machine_line(m.f->line)->text,
-			 m.f->flags & FACT_ALONE ? " railhead=off" : "");
-	return 0;
+	(void)root;
+	return NULL;
 }
 
-static uint16_t *kept_at(const char *name)
+int __wrap_uname(struct utsname *u);
+int __wrap_uname(struct utsname *u)
 {
-	return streq(name, "trial-before") ? &m.before : &m.trial;
-}
-
-int __wrap_state_keep(const struct root *root, const char *name, const char *text, struct err *err);
-int __wrap_state_keep(const struct root *root, const char *name, const char *text, struct err *err)
-{
-	(void)root, (void)err;
-	may_be_cut();
-	may_be_killed();
-	*kept_at(name) = (uint16_t)intern(&healths, text, strlen(text));
-	may_be_cut();
-	may_be_killed();
-	return 0;
-}
-
-int __wrap_state_kept(const struct root *root, const char *name, char **ret, struct err *err);
-int __wrap_state_kept(const struct root *root, const char *name, char **ret, struct err *err)
-{
-	uint16_t n = *kept_at(name);
-
-	(void)root, (void)err;
-	if (!n)
-		return -ENOENT;
-	*ret = xstrdup(healths.list.v[n].s);
-	return 0;
-}
-
-/* --- the count of railhead's own reboots: a file, on a machine without EFI variables
- * --------------
- */
-
-enum { THIS_BOOT = 1 };
-
-int __real_read_file(const struct root *root, size_t max, char **ret, size_t *ret_len,
-		     struct err *err, const char *path);
-int __wrap_read_file(const struct root *root, size_t max, char **ret, size_t *ret_len,
-		     struct err *err, const char *path);
-int __wrap_read_file(const struct root *root, size_t max, char **ret, size_t *ret_len,
-		     struct err *err, const char *path)
-{
-	if (!streq(path, WITNESS_FILE))
-		return __real_read_file(root, max, ret, ret_len, err, path);
-	if (m.witness < 2)
-		return -ENOENT;
-	*ret = xasprintf("reboots=%d boot=%s\n", m.witness / 2,
-			 m.witness & THIS_BOOT ? boot_ids[m.f->boot] : earlier);
-	*ret_len = strlen(*ret);
-	return 0;
-}
-
-/* A file is written and renamed: it has the one content or the other. */
-static void witness_becomes(uint8_t witness)
-{
-	may_be_cut();
-	may_be_killed();
-	m.witness = witness;
-	may_be_cut();
-	may_be_killed();
-}
-
-int __wrap_machine_write_file(const struct root *root, const char *path, const char *text,
-			      mode_t mode, struct err *err);
-int __wrap_machine_write_file(const struct root *root, const char *path, const char *text,
-			      mode_t mode, struct err *err)
-{
-	unsigned int reboots;
-
-	(void)root, (void)mode, (void)err;
-	if (!streq(path, WITNESS_FILE) || sscanf(text, "reboots=%u", &reboots) != 1)
-		abort();
-	witness_becomes((uint8_t)(reboots * 2 | THIS_BOOT));
-	return 0;
-}
-
-int __wrap_machine_remove_file(const struct root *root, const char *path, struct err *err);
-int __wrap_machine_remove_file(const struct root *root, const char *path, struct err *err)
-{
-	(void)root, (void)path, (void)err;
-	witness_becomes(0);
-	return 0;
-}
-
-int __wrap_machine_efi_read(const struct root *root, const char *name, char **ret, size_t *ret_len,
-			    struct err *err);
-int __wrap_machine_efi_read(const struct root *root, const char *name, char **ret, size_t *ret_len,
-			    struct err *err)
-{
-	(void)root, (void)name, (void)ret, (void)ret_len, (void)err;
-	return -ENOENT;
-}
-
-int __wrap_machine_efi_write(const struct root *root, const char *name, const void *value,
-			     size_t len, struct err *err);
-int __wrap_machine_efi_write(const struct root *root, const char *name, const void *value,
-			     size_t len, struct err *err)
-{
-	(void)root, (void)name, (void)value, (void)len;
-	return err_set(err, -ENOENT, "this machine has no EFI variables");
-}
-
-int __wrap_machine_efi_remove(const struct root *root, const char *name, struct err *err);
-int __wrap_machine_efi_remove(const struct root *root, const char *name, struct err *err)
-{
-	(void)root, (void)name, (void)err;
+	snprintf(u->release, sizeof(u->release), "%s", kernel_name[m.f->kernel]);
 	return 0;
 }
 
@@ -526,124 +395,150 @@ void __wrap_state_boot_id(const struct root *root, char ret[37]);
 void __wrap_state_boot_id(const struct root *root, char ret[37])
 {
 	(void)root;
-	snprintf(ret, 37, "%s", boot_ids[m.f->boot]);
+	snprintf(ret, 37, "%s", boot_ids[0]);
 }
 
-/* --- marks of this boot, the site, pstore --------------------------------------------------------
- */
+int __wrap_read_attr(const struct root *root, char **ret, struct err *err, const char *fmt, ...);
+int __wrap_read_attr(const struct root *root, char **ret, struct err *err, const char *fmt, ...)
+{
+	(void)root, (void)err;
+	if (!streq(fmt, "/proc/cmdline"))
+		return -ENOENT;
+	*ret = xstrdup(machine_line(m.f->line)->text);
+	return 0;
+}
 
+bool __wrap_boot_is_of_machine(const struct root *root);
+bool __wrap_boot_is_of_machine(const struct root *root)
+{
+	(void)root;
+	return true;
+}
+
+/* Nothing is noted, or asked, about a boot after its verdict. */
 bool __wrap_root_exists(const struct root *root, const char *fmt, ...);
 bool __wrap_root_exists(const struct root *root, const char *fmt, ...)
 {
 	(void)root;
-	if (streq(fmt, WITNESS_FILE))
-		return m.witness >= 2;
-	return streq(fmt, STATE_DIR "/healthy") && m.counted;
+	return str_starts(fmt, "lib/modules/"); /* no kernel is removed here */
 }
 
-int __wrap_state_write(const struct root *root, const char *name, const char *text,
-		       struct err *err);
-int __wrap_state_write(const struct root *root, const char *name, const char *text, struct err *err)
+/* --- /var/lib/railhead: files are replaced as a whole ---------------------------------------- */
+
+static const char *const end_words[] = {
+	[END_NONE] = "",
+	[END_TIMER] = "timer\n",
+	[END_STOP] = "stop\n",
+	[END_JUDGED] = "verdict\n",
+};
+
+static void kept_becomes(const char *name, const char *text)
 {
-	(void)root, (void)text, (void)err;
-	m.counted |= streq(name, "healthy");
+	may_be_cut();
+	may_be_killed();
+	if (streq(name, ATTEMPTS_FILE))
+		m.record = text ? (uint16_t)intern(&records, text, strlen(text)) : 0;
+	else
+		m.end = text ? (uint8_t)str_index(text, end_words, array_len(end_words)) : END_NONE;
+	may_be_cut();
+	may_be_killed();
+}
+
+int __wrap_state_keep(const struct root *root, const char *name, const char *text, struct err *err);
+int __wrap_state_keep(const struct root *root, const char *name, const char *text, struct err *err)
+{
+	(void)root, (void)err;
+	kept_becomes(name, text);
 	return 0;
 }
 
-void __wrap_site_load(const struct root *root, struct site *ret, struct diags *diags);
-void __wrap_site_load(const struct root *root, struct site *ret, struct diags *diags)
+int __wrap_state_forget(const struct root *root, const char *name, struct err *err);
+int __wrap_state_forget(const struct root *root, const char *name, struct err *err)
 {
-	(void)root, (void)diags;
-	*ret = (struct site){.reboot = true, .retry_after = RETRY_AFTER};
+	(void)root, (void)err;
+	kept_becomes(name, NULL);
+	return 0;
 }
 
-bool __wrap_pstore_has_panic(const struct root *root, int64_t since);
-bool __wrap_pstore_has_panic(const struct root *root, int64_t since)
+int __wrap_state_kept(const struct root *root, const char *name, char **ret, struct err *err);
+int __wrap_state_kept(const struct root *root, const char *name, char **ret, struct err *err)
 {
-	(void)root, (void)since;
-	return m.f->flags & FACT_PANICKED;
+	const char *text = streq(name, ATTEMPTS_FILE)
+				   ? (m.record ? records.list.v[m.record].s : NULL)
+			   : m.end ? end_words[m.end]
+				   : NULL;
+
+	(void)root, (void)err;
+	if (!text)
+		return -ENOENT;
+	*ret = xstrdup(text);
+	return 0;
 }
 
-/* --- calls ---------------------------------------------------------------------------------------
- */
+/* --- calls ----------------------------------------------------------------------------------- */
 
-static const struct root tree = {.fd = -1};
+static const struct root tree = {.fd = -1, .live = true};
 
-static void want(const char *text, struct kargs *args, struct change *c)
+static bool needs_reboot(enum kargs_decision d)
 {
-	kargs_split(args, text, NULL);
-	for (size_t i = 0; i < args->n; i++) {
-		struct part p = {.name = args->v[i].text};
-
-		vec_push(&c->parts, p);
-	}
+	return d == KARGS_ARM || d == KARGS_ARMED;
 }
 
-static void done_with(struct kargs *args, struct change *c)
+/* A boot that will be followed by a reboot is not measured. */
+static void look(unsigned int flags, bool measured, struct outcome *o)
 {
-	vec_free(&c->parts);
-	free(c->observed);
-	free(c->reason);
-	kargs_free(args);
+	bool broken = flags & FACT_BROKEN;
+
+	if (flags & FACT_FAILS)
+		attempts_add(&o->failed, "item");
+	if (!(flags & FACT_NO_CARRIER))
+		attempts_add(&o->up, "0000:41:00.0");
+	if (measured)
+		attempts_add(flags & FACT_MISSES ? &o->missed : &o->held, "gate/m");
+	if (broken)
+		attempts_add(&o->failed, "broken");
+	else
+		attempts_add(&o->up, "0000:42:00.0");
+	if (measured)
+		attempts_add(broken ? &o->missed : &o->held, "gate/broken");
 }
 
-static bool look(const struct kind_ctx *ctx, struct change *c, struct call *ret)
-{
-	struct err err = {0};
-
-	/* As kind_look(): a look that fails is a change that fails. */
-	if (kind_bootenv.look(ctx, c, &err) < 0)
-		c->state = CHANGE_FAILED;
-	ret->decision = (uint8_t)c->state;
-	ret->same = c->state == CHANGE_SAME;
-	return c->state == CHANGE_DIFFERS;
-}
-
-/* The phase of the kernel arguments: a look, and a set where they differ. */
-static void do_stage(struct call *ret)
+/* As the gate: engine/judgement.c. */
+static void do_gate(struct call *ret)
 {
 	struct node node = {.cmdline = (char *)machine_line(m.f->line)->text};
-	struct kind_ctx ctx = {.root = &tree, .node = &node, .retry = m.f->flags & FACT_RETRY};
-	struct kargs args = {0};
-	struct change c = {.kind = &kind_bootenv};
-	struct err err = {0};
-
-	want(args_text[m.f->wanted], &args, &c);
-	if (look(&ctx, &c, ret)) {
-		ret->failed = kind_bootenv.set(&ctx, &c, &err) < 0;
-		ret->reboot = c.reboot && !ret->failed;
-	} else {
-		ret->reboot = c.reboot && c.state == CHANGE_WAITS;
-	}
-	done_with(&args, &c);
-}
-
-static void do_settle(struct call *ret)
-{
-	struct node node = {.cmdline = (char *)machine_line(m.f->line)->text};
-	struct kind_ctx ctx = {.root = &tree, .node = &node, .running = STAGE_GATE};
-	cleanup_free char *profile = xasprintf("profile%d", m.f->wanted);
+	cleanup_free char *label = xasprintf("profile %d", m.f->wanted);
 	cleanup_settled struct settled s = {0};
-	cleanup_strv struct strv failed = {0};
-	struct kargs args = {0};
-	struct change c = {.kind = &kind_bootenv};
+	cleanup_outcome struct outcome o = {.profile = "profile"};
+	struct kargs args cleanup_kargs = {0};
+	struct kargs_want want = {&tree, &node, &args, label};
+	bool waits = m.f->flags & FACT_WAITS;
+	struct boot_view v;
 	struct err err = {0};
 	int r;
 
-	want(args_text[m.f->wanted], &args, &c);
-	look(&ctx, &c, ret);
-	if (m.f->flags & FACT_FAILS)
-		health_add(&failed, "item");
-	if (m.f->flags & FACT_FAILS_TOO)
-		health_add(&failed, "broken");
-	r = boot_settle(&tree, &node, &args, profile, &failed, &s, &err);
-	ret->failed = r < 0;
-	ret->note = (uint8_t)s.note;
+	kargs_split(&args, args_text[m.f->wanted], NULL);
+	boot_arrive(&want, &err);
+	if (boot_view_open(&want, &v, &err) < 0)
+		abort();
+	ret->decision = (uint8_t)v.trial.decision;
+	ret->same = v.trial.decision == KARGS_SAME;
+	boot_view_close(&v, NULL);
+	o.reboots = needs_reboot((enum kargs_decision)ret->decision);
+	/* an item that fails blocks, and does not wait */
+	o.waits = waits && ret->same && !(m.f->flags & (FACT_FAILS | FACT_MISSES | FACT_BROKEN));
+	look(m.f->flags, !o.reboots, &o);
+	r = boot_settle(&want, &o, &s, &err);
+	ret->waits = o.waits;
+	ret->measured = !o.reboots;
+	ret->result = (uint8_t)s.result;
+	ret->blocked = r < 0 || s.result == TRIAL_UNFIT || s.result == TRIAL_LOST ||
+		       s.result == TRIAL_UNKNOWN || waits;
 	ret->reboot = s.reboot;
-	/* As say_settled() in engine/judgement.c. */
-	ret->blocked = r < 0 || s.note == NOTE_UNFIT || s.note == NOTE_LOOK_BACK ||
-		       s.note == NOTE_LOOKED_BACK;
-	done_with(&args, &c);
+	if (o.reboots && boot_arm(&want, &err) >= 0)
+		ret->reboot = true;
+	ret->settled = !o.waits && !ret->reboot && s.result != TRIAL_UNKNOWN &&
+		       s.result != TRIAL_UNFIT && ret->decision != KARGS_HELD;
 }
 
 static void do_grub(struct call *ret)
@@ -661,35 +556,37 @@ static void do_grub(struct call *ret)
 
 static void make_call(struct call *ret)
 {
+	const struct node node = {.cmdline = (char *)machine_line(m.f->line)->text};
 	struct err err = {0};
+	int r = 0;
 
 	switch ((enum op)m.f->op) {
 	case OP_GRUB:
 		do_grub(ret);
 		break;
-	case OP_ARRIVE:
-	case OP_ROOT:
-		ret->failed = boot_arrived(&tree, m.f->op == OP_ROOT, &err) < 0;
+	case OP_GATE:
+		do_gate(ret);
 		break;
-	case OP_STAGE:
-		do_stage(ret);
-		break;
-	case OP_COUNT:
-		ret->failed = witness_count(&tree, &err) < 0;
-		break;
-	case OP_SETTLE:
-		do_settle(ret);
+	case OP_NO_JUDGE:
+		r = boot_leave_unjudged(&tree, &node, &err);
 		break;
 	case OP_STOP:
-		ret->failed = boot_ended(&tree, ENV_END_STOP, &err) < 0;
+		r = boot_note_end(&tree, "stop", &err);
 		break;
 	case OP_TIMER:
-		ret->failed = boot_ended(&tree, ENV_END_TIMER, &err) < 0;
+		r = boot_note_end(&tree, "timer", &err);
+		break;
+	case OP_RETRY:
+		r = boot_forgive(&tree, &err);
 		break;
 	case OP_RESET:
-		ret->failed = boot_env_reset(&tree, NULL, &err) < 0;
+		r = boot_env_reset(&tree, NULL, &err);
+		break;
+	case OP_KERNEL:
+		r = boot_expect_kernel(&tree, kernel_name[m.f->kernel], &err);
 		break;
 	}
+	ret->failed = r < 0;
 }
 
 static struct {
@@ -751,18 +648,12 @@ const struct call *machine_call(const struct facts *f)
 	if (memo.slot[at])
 		return &memo.call[memo.slot[at] - 1];
 	m.f = f;
-	m.before = f->before;
-	m.trial = f->trial;
-	m.witness = f->witness;
-	m.counted = f->counted;
+	m.record = f->record;
+	m.end = f->end;
 	m.cuts.n = m.kills.n = 0;
 	load_file(f->file);
 	make_call(&c);
-	c.end = (struct snap){.file = number_of(&m.cache),
-			      .before = m.before,
-			      .trial = m.trial,
-			      .witness = m.witness,
-			      .counted = m.counted};
+	c.end = (struct snap){.file = number_of(&m.cache), .record = m.record, .end = m.end};
 	c.n_cuts = (uint16_t)m.cuts.n;
 	c.n_kills = (uint16_t)m.kills.n;
 	c.cut = keep_snaps(m.cuts.v, m.cuts.n);
@@ -773,16 +664,19 @@ const struct call *machine_call(const struct facts *f)
 	return &memo.call[memo.n - 1];
 }
 
-/* --- boot ids
- * -------------------------------------------------------------------------------------- */
+/* --- what files and records say -------------------------------------------------------------- */
 
 static bool is_sound(uint32_t file)
 {
 	struct boot_env env;
+	char again[ENV_SIZE];
 	size_t len;
 	const char *text = machine_file(file, &len);
 
-	return text && env_parse(text, len, &env, NULL) == 0;
+	if (!text || env_parse(text, len, &env, NULL) != 0)
+		return false;
+	env_render(&env, again);
+	return memcmp(text, again, ENV_SIZE) == 0;
 }
 
 static enum resting rest_of(uint32_t file)
@@ -796,12 +690,12 @@ static enum resting rest_of(uint32_t file)
 	if (env_parse(text, len, &env, NULL) < 0)
 		return REST_DAMAGED;
 	if (env_slot_index(env.try_) >= 0)
-		return env.state.look == ENV_LOOK_SECOND ? REST_AGAIN : REST_ARMED;
+		return REST_ARMED;
 	if (env.try_ == ENV_TAKEN)
 		return REST_TAKEN;
-	if (env.state.look == ENV_LOOK_BACK)
-		return REST_BACK;
-	return env.begun == '2' ? REST_OUT : REST_GOOD;
+	if (env.begun == ENV_NONE)
+		return REST_GOOD;
+	return env.begun == '2' ? REST_OUT : REST_COUNTED;
 }
 
 static VEC(uint8_t) rests; /* by file: one more than the answer */
@@ -815,33 +709,34 @@ enum resting machine_rest(uint32_t file)
 	return (enum resting)(rests.v[file] - 1);
 }
 
-bool machine_armed(uint32_t file)
-{
-	return machine_rest(file) == REST_ARMED || machine_rest(file) == REST_AGAIN;
-}
-
-static VEC(uint8_t) kernels; /* by file: one more than the answer, KERNELS: none */
-
-static uint8_t kernel_of(uint32_t file)
+static enum args find_good(uint32_t file)
 {
 	struct boot_env env;
 	size_t len;
 	const char *text = machine_file(file, &len);
-	uint8_t k = KERNELS;
 
-	if (text && env_parse(text, len, &env, NULL) >= 0)
-		for (k = 0; k < KERNELS && !streq(env.state.kernel, kernel_name[k]); k++)
-			;
-	return k;
+	if (!len || env_parse(text, len, &env, NULL) < 0)
+		return ARGS_NONE;
+	return args_of(env_slot(&env, env.good));
 }
 
-uint8_t machine_trial_kernel(uint32_t file, uint8_t otherwise)
+static VEC(uint8_t) goods; /* by file: one more than the args */
+
+enum args machine_good(uint32_t file)
 {
-	while (kernels.n <= file)
-		vec_push(&kernels, 0);
-	if (!kernels.v[file])
-		kernels.v[file] = (uint8_t)(kernel_of(file) + 1);
-	return kernels.v[file] > KERNELS ? otherwise : (uint8_t)(kernels.v[file] - 1);
+	while (goods.n <= file)
+		vec_push(&goods, 0);
+	if (!goods.v[file])
+		goods.v[file] = (uint8_t)(find_good(file) + 1);
+	return (enum args)(goods.v[file] - 1);
+}
+
+bool machine_marked(uint32_t file)
+{
+	size_t len;
+	const char *text = machine_file(file, &len);
+
+	return len == ENV_SIZE && (strchr("ab", text[54]) || strchr("01", text[3599]));
 }
 
 static VEC(uint8_t) sound; /* by file: one more than the answer */
@@ -855,64 +750,124 @@ bool machine_sound(uint32_t file)
 	return sound.v[file] - 1;
 }
 
-static VEC(uint32_t) aged; /* by file; 0: not known yet */
+const char *machine_record(uint16_t record)
+{
+	return record ? records.list.v[record].s : "";
+}
 
-static uint32_t make_older(uint32_t file)
+uint32_t machine_refusal(enum refusal_why why, enum args args, uint8_t kernel)
+{
+	return 1U << ((why * ARGS_COUNT + args) * KERNELS + kernel);
+}
+
+static bool refuses(const struct refused *no, enum args args, uint8_t kernel)
+{
+	cleanup_free char *label = xasprintf("profile %d", args);
+	char hash[KARGS_HASH_LEN + 1];
+
+	kargs_hash_line(args_text[args], hash);
+	return streq(no->of.hash, hash) && streq(no->of.kernel, kernel_name[kernel]) &&
+	       streq(no->of.profile, label);
+}
+
+static uint32_t find_refusals(const char *record)
+{
+	static const enum refusal_why whys[] = {
+		[REFUSAL_DIED] = WHY_DIED, [REFUSAL_UNFIT] = WHY_UNFIT, [REFUSAL_LOST] = WHY_LOST};
+	cleanup_attempts struct attempts a = {0};
+	uint32_t bits = 0;
+
+	attempts_parse(record, &a);
+	for (size_t i = 0; i < a.refused.n; i++)
+		for (enum args args = 0; args < ARGS_COUNT; args++)
+			for (uint8_t k = 0; k < KERNELS; k++)
+				if (refuses(&a.refused.v[i], args, k))
+					bits |= machine_refusal(whys[a.refused.v[i].why], args, k);
+	return bits;
+}
+
+static VEC(uint32_t) refusals; /* by record; the highest bit: not known yet */
+
+uint32_t machine_refusals(uint16_t record)
+{
+	while (refusals.n <= record)
+		vec_push(&refusals, UINT32_MAX);
+	if (refusals.v[record] == UINT32_MAX)
+		refusals.v[record] = find_refusals(machine_record(record));
+	return refusals.v[record];
+}
+
+bool machine_expects_other(uint16_t record, uint8_t kernel)
+{
+	const char *at = strstr(machine_record(record), "\nnew-kernel ");
+
+	return at && !str_starts(at + strlen("\nnew-kernel "), kernel_name[kernel]);
+}
+
+static unsigned int count_of_file(uint32_t file)
 {
 	struct boot_env env;
-	char out[ENV_SIZE];
 	size_t len;
 	const char *text = machine_file(file, &len);
 
-	if (!text || env_parse(text, len, &env, NULL) != 0)
-		return file;
-	env_boot(earlier, env.state.boot);
-	env_render(&env, out);
-	return intern(&files, out, ENV_SIZE);
-}
-
-uint32_t machine_aged(uint32_t file)
-{
-	if (!file)
+	if (!len)
 		return 0;
-	while (aged.n <= file)
-		vec_push(&aged, 0);
-	if (!aged.v[file])
-		aged.v[file] = make_older(file);
-	return aged.v[file];
+	env_parse(text, len, &env, NULL);
+	return env.reboots;
 }
 
-static VEC(uint8_t) free_boot; /* by file: one more than the id */
+static VEC(uint8_t) file_counts; /* by file: one more than the count */
+static VEC(uint8_t) record_counts;
 
-uint8_t machine_free_boot(uint32_t file)
+unsigned int machine_counted(uint32_t file, uint16_t record)
 {
-	size_t len;
-	const char *text = machine_file(file, &len);
+	while (file_counts.n <= file)
+		vec_push(&file_counts, 0);
+	if (!file_counts.v[file])
+		file_counts.v[file] = (uint8_t)(count_of_file(file) + 1);
+	while (record_counts.n <= record)
+		vec_push(&record_counts, 0);
+	if (!record_counts.v[record]) {
+		unsigned int n = 0;
 
-	while (free_boot.n <= file)
-		vec_push(&free_boot, 0);
-	if (free_boot.v[file])
-		return (uint8_t)(free_boot.v[file] - 1);
-	for (uint8_t i = 0; i < BOOT_IDS; i++)
-		if (!text || !memmem(text, len, boot_ids[i], ENV_BOOT_LEN)) {
-			free_boot.v[file] = (uint8_t)(i + 1);
-			return i;
-		}
-	abort(); /* a file has two places for an id: the values and their copy */
+		if (record)
+			sscanf(strstr(machine_record(record), "reboots "), "reboots %u", &n);
+		record_counts.v[record] = (uint8_t)(n + 1);
+	}
+	return (file_counts.v[file] > record_counts.v[record] ? file_counts.v[file]
+							      : record_counts.v[record]) -
+	       1U;
 }
 
-/* --- flips
- * ------------------------------------------------------------------------------------------- */
+static uint16_t make_aged(uint16_t record)
+{
+	cleanup_free char *text = xstrdup(machine_record(record));
+	char *at = strstr(text, boot_ids[0]);
+
+	if (!at)
+		return record;
+	memcpy(at, boot_ids[1], strlen(boot_ids[1]));
+	return (uint16_t)intern(&records, text, strlen(text));
+}
+
+static VEC(uint16_t) aged; /* by record; 0: not known yet */
+
+uint16_t machine_aged(uint16_t record)
+{
+	while (aged.n <= record)
+		vec_push(&aged, 0);
+	if (!aged.v[record])
+		aged.v[record] = make_aged(record);
+	return aged.v[record];
+}
+
+/* --- flips ----------------------------------------------------------------------------------- */
 
 #define AT(name, offset, to)     \
 	{                        \
 		name, offset, to \
 	}
-/*
- * One byte of each class. Bytes of one class have the same readers: a name and its '=' are read by
- * GRUB alone and written again by frame(); the values of the first sector count by their sum
- * alone, and differ only in how GRUB takes a selector.
- */
+/* One byte of each class. Bytes of one class have the same readers. */
 const struct flip flips[] = {
 	AT("the signature", 0, 0),
 	AT("the name of railhead_good", 26, 0),
@@ -926,13 +881,11 @@ const struct flip flips[] = {
 	AT("railhead_try, to t", 54, 't'),
 	AT("railhead_try, to -", 54, '-'),
 	AT("railhead_layout", 72, 0),
-	AT("railhead_deaths", 90, 0),
-	AT("railhead_result", 109, 's'),
-	AT("railhead_hash", 125, 0),
-	AT("railhead_kernel", 158, 0),
-	AT("railhead_boot", 237, 0),
-	AT("its sum", 265, 0),
-	AT("railhead_refused", 318, 0),
+	AT("railhead_reboots", 91, 0),
+	AT("the sum", 106, 0),
+	AT("the sum of slot a", 114, 0),
+	AT("the sum of slot b", 122, 0),
+	AT("the comment behind the selectors", 300, 0),
 	AT("slot a", 525, 0),
 	AT("slot b", 2061, 0),
 	AT("the padding of slot a", 2046, 0),
@@ -940,9 +893,6 @@ const struct flip flips[] = {
 	AT("railhead_begun, to 0", 3599, '0'),
 	AT("railhead_begun, to 2", 3599, '2'),
 	AT("railhead_begun, to none of them", 3599, 'x'),
-	AT("the copy", 3620, 0),
-	AT("railhead_ends", 3956, 0),
-	AT("railhead_healthy", 3982, 0),
 	AT("the end of the file", 4090, 0),
 };
 const size_t n_flips = sizeof(flips) / sizeof(*flips);

@@ -57,8 +57,7 @@ static struct {
 	uint64_t broken[INVARIANT_COUNT], of_kind[EVENT_COUNT];
 } figures;
 
-/* --- the set -----------------------------------------------------------------------------------
- */
+/* --- the set --------------------------------------------------------------------------------- */
 
 /* What a state is but for what has been. */
 static struct state core(const struct state *s)
@@ -130,8 +129,7 @@ static bool add(const struct state *s, uint32_t parent, const struct event *e)
 	return true;
 }
 
-/* --- what people read ----------------------------------------------------------------------------
- */
+/* --- what people read ------------------------------------------------------------------------ */
 
 static void print_event(unsigned int n, const struct event *e)
 {
@@ -162,21 +160,17 @@ static void print_state(const struct state *s)
 		print_bytes("good ", text, 39, 1);
 		print_bytes(" try ", text, 54, 1);
 		print_bytes(" begun ", text, 3599, 1);
-		print_bytes(" deaths ", text, 90, 2);
-		print_bytes("result ", text, 109, 1);
-		print_bytes(" hash ", text, 125, 4);
-		print_bytes(" kernel ", text, 158, 4);
-		print_bytes("boot ", text, 237, 1);
+		print_bytes(" reboots ", text, 91, 1);
 		print_bytes(" a '", text, 523, 4);
 		print_bytes("' b '", text, 2059, 4);
 		printf("'");
-		if (text[318] != ' ')
-			print_bytes(" refused ", text, 318, 40);
 	}
 	printf("; wants %s; menu %s%s%s", *args_text[s->wanted] ? "" : "none",
 	       kernel_name[s->kernel], s->up ? "; up" : "; off", s->counter ? "; counter" : "");
-	printf(" %.4s; reboots counted %u, made %u\n", args_text[s->wanted], s->witness / 2,
-	       s->unsettled);
+	printf(" %.4s; reboots counted %u, made %u\n", args_text[s->wanted],
+	       machine_counted(s->file, s->record), s->unsettled);
+	for (const char *p = machine_record(s->record); *p; p = strchr(p, '\n') + 1)
+		printf("       %.*s\n", (int)strcspn(p, "\n"), p);
 	if (s->up)
 		printf("     kernel %s, %.160s\n", kernel_name[s->runs],
 		       machine_line(s->line)->text);
@@ -231,8 +225,7 @@ static void report(enum invariant broken, uint32_t state, const struct event *la
 	fflush(stdout);
 }
 
-/* --- the search
- * ------------------------------------------------------------------------------------ */
+/* --- the search ------------------------------------------------------------------------------ */
 
 struct step {
 	struct state next;
@@ -327,8 +320,7 @@ static void search(void)
 	}
 }
 
-/* --- the report
- * --------------------------------------------------------------------------------------- */
+/* --- the report ------------------------------------------------------------------------------ */
 
 static void print_bound(uint8_t most, const char *what)
 {
@@ -438,8 +430,9 @@ static void print_drawing(void)
 		const char *word;
 	} drawn[] = {{EVENT_BOOT, "boot"},
 		     {EVENT_BOOT_FAILS, "an item fails"},
-		     {EVENT_PANIC, "ends before railhead"},
-		     {EVENT_LATE_HANG, "ends before the verdict"}};
+		     {EVENT_PANIC, "dies"},
+		     {EVENT_STOP, "is stopped"},
+		     {EVENT_NEW_KERNEL, "a kernel comes"}};
 
 	printf("```mermaid\nstateDiagram-v2\n    [*] --> absent\n");
 	for (int from = 0; from < REST_DAMAGED; from++)

@@ -6,7 +6,6 @@
 
 #include "boot/trial.h"
 #include "judge.h"
-#include "plan/change.h"
 
 const char *const event_text[EVENT_COUNT] = {
 #define X(name, faults, text) text,
@@ -37,23 +36,23 @@ const struct nature natures[] = {
 	{.name = "all arguments are good"},
 	{.name = "a=1 kills each kernel", .effect = {[ARGS_ONE] = {EFFECT_KILLS, EFFECT_KILLS}}},
 	{.name = "a=1 kills the other kernel", .effect = {[ARGS_ONE] = {GOOD, EFFECT_KILLS}}},
-	{.name = "a=1 kills each kernel after the initrd stage",
-	 .effect = {[ARGS_ONE] = {EFFECT_KILLS_LATE, EFFECT_KILLS_LATE}}},
-	{.name = "a=1 kills the other kernel after the initrd stage",
-	 .effect = {[ARGS_ONE] = {GOOD, EFFECT_KILLS_LATE}}},
-	{.name = "a=1 kills the other kernel after stage early",
-	 .effect = {[ARGS_ONE] = {GOOD, EFFECT_KILLS_LAST}}},
 	{.name = "the kernel loses one of a=2",
 	 .effect = {[ARGS_TWO] = {EFFECT_DROPPED, EFFECT_DROPPED}}},
-	{.name = "an item fails with a=2", .effect = {[ARGS_TWO] = {EFFECT_FAILS, EFFECT_FAILS}}},
-	{.name = "an item fails with any arguments", .broken = true},
+	{.name = "an item fails with a=2, on the other kernel a carrier goes",
+	 .effect = {[ARGS_TWO] = {EFFECT_FAILS, EFFECT_NO_CARRIER}}},
+	{.name = "a measurement fails with a=2",
+	 .effect = {[ARGS_TWO] = {EFFECT_MISSES, EFFECT_MISSES}}},
+	{.name = "some items, measurements and carriers fail with any arguments", .broken = true},
 	{.name = "GRUB can never write", .read_only = true},
 	{.name = "railhead.env is lost before each boot", .forgets = true},
+	{.name = "/var/lib/railhead is lost before each boot", .forgets_record = true},
+	{.name = "a=1 kills each kernel, and /var/lib/railhead is lost before each boot",
+	 .effect = {[ARGS_ONE] = {EFFECT_KILLS, EFFECT_KILLS}},
+	 .forgets_record = true},
 };
 const unsigned int n_natures = sizeof(natures) / sizeof(*natures);
 
-/* --- what is the same in all events -------------------------------------------------------------
- */
+/* --- what is the same in all events ---------------------------------------------------------- */
 
 static struct {
 	const struct state *s; /* before the event */
@@ -94,14 +93,12 @@ static void emit(enum event_kind kind, uint8_t which, struct state n, const stru
 static void switch_off(struct state *n)
 {
 	n->line = 0;
-	n->boot = 0;
 	n->runs = 0;
-	n->up = n->alone = n->counted = false;
-	n->witness &= (uint8_t)~1;
-	n->file = machine_aged(n->file);
-	/* Nobody asks for the record of another trial than the one that GRUB took. */
-	if (machine_rest(n->file) != REST_TAKEN)
-		n->panicked = false;
+	n->up = n->alone = false;
+	n->record = machine_aged(n->record);
+	/* Nobody asks how another trial ended than the last one. */
+	if (machine_rest(n->file) != REST_TAKEN && machine_rest(n->file) != REST_ARMED)
+		n->end = END_NONE;
 }
 
 static void off(enum event_kind kind, uint8_t which, struct state n, const struct seen *seen)
@@ -119,83 +116,39 @@ static void up(enum event_kind kind, uint8_t which, struct state n, const struct
 static void snapped(struct state *n, const struct snap *s)
 {
 	n->file = s->file;
-	n->before = s->before;
-	n->trial = s->trial;
-	n->witness = s->witness;
-	n->counted = s->counted;
-}
-
-/* What the call was not told, and so has not touched. */
-static void restore(const struct state *s, enum op op, struct snap *to)
-{
-	if (op == OP_STAGE || op == OP_SETTLE)
-		return;
-	to->before = s->before;
-	to->trial = s->trial;
-	to->counted = s->counted;
-	if (op == OP_COUNT)
-		to->file = s->file;
-	else if (op != OP_RESET)
-		to->witness = s->witness;
+	n->record = s->record;
+	n->end = s->end & 3;
 }
 
 static struct call call(const struct state *s, enum op op, unsigned int flags)
 {
 	struct facts f = {.op = (uint8_t)op,
 			  .file = s->file,
+			  .record = s->record,
 			  .line = s->line,
 			  .wanted = s->wanted,
 			  .kernel = s->runs,
-			  .boot = s->boot,
-			  .witness = s->witness,
-			  .counted = s->counted,
+			  .end = s->end,
 			  .flags = (uint8_t)(flags | (s->counter ? FACT_COUNTER : 0))};
 
 	/* As few distinct calls as there can be. */
-	switch (op) {
-	case OP_GRUB:
-		f.line = 0, f.wanted = 0, f.kernel = 0, f.boot = 0;
-		f.flags = flags & FACT_CAN_SAVE;
-		f.witness = f.counted = 0;
-		break;
-	case OP_ARRIVE:
-	case OP_ROOT:
-	case OP_STOP:
-	case OP_TIMER:
-		f.wanted = 0;
-		f.flags = flags & FACT_ALONE;
-		f.witness = f.counted = 0;
-		break;
-	case OP_COUNT:
-		f.file = 0;
+	if (op != OP_GATE)
+		f.wanted = 0, f.flags = flags & FACT_CAN_SAVE;
+	if (op == OP_RESET || op == OP_KERNEL)
 		f.line = 0;
-		/* fall through */
-	case OP_RESET:
-		f.wanted = 0;
-		f.flags = 0;
-		f.counted = 0;
-		break;
-	case OP_STAGE:
-	case OP_SETTLE:
-		f.before = s->before;
-		f.trial = s->trial;
-		f.flags |= s->panicked ? FACT_PANICKED : 0;
-		break;
-	}
+	if (op != OP_GATE && op != OP_NO_JUDGE && op != OP_KERNEL)
+		f.kernel = 0;
+	if (op == OP_GRUB)
+		f.line = f.record = 0, f.end = 0;
 	{
 		struct call c = *machine_call(&f);
 
-		restore(s, op, &c.end);
+		if (op == OP_GRUB) {
+			c.end.record = s->record;
+			c.end.end = s->end;
+		}
 		return c;
 	}
-}
-
-static void snapped_of(const struct state *s, struct state *n, const struct snap *snap, enum op op)
-{
-	struct snap whole = *snap;
-
-	restore(s, op, &whole);
-	snapped(n, &whole);
 }
 
 enum effect world_effect(const struct state *s, enum args args, uint8_t kernel)
@@ -211,179 +164,95 @@ static enum effect effect(const struct state *n)
 
 static unsigned int failing(const struct state *n)
 {
-	return (effect(n) == EFFECT_FAILS ? FACT_FAILS : 0) |
-	       (natures[n->nature].broken ? FACT_FAILS_TOO : 0);
+	static const unsigned int flags[] = {[EFFECT_FAILS] = FACT_FAILS,
+					     [EFFECT_MISSES] = FACT_MISSES,
+					     [EFFECT_NO_CARRIER] = FACT_NO_CARRIER};
+
+	return flags[effect(n)] | (natures[n->nature].broken ? FACT_BROKEN : 0);
 }
 
-/* As reboot_node(): true, and the boot is over, unless the count of reboots forbids it. */
-static bool reboots(struct state *n)
-{
-	struct call c = call(n, OP_COUNT, 0);
+/* --- the gate -------------------------------------------------------------------------------- */
 
-	snapped(n, &c.end);
-	return !c.failed;
+static bool is_by_hand(enum event_kind kind)
+{
+	return kind == EVENT_AGAIN || kind == EVENT_AGAIN_FAILS;
 }
 
-/* --- the gate
- * -------------------------------------------------------------------------------------- */
-
-static void settle(struct state n, unsigned int fails, enum event_kind kind, bool with_faults)
+static void gate(struct state n, unsigned int flags, enum event_kind kind, bool with_faults)
 {
+	unsigned int fails = flags & (FACT_FAILS | FACT_MISSES | FACT_NO_CARRIER | FACT_BROKEN);
 	struct seen seen = w.seen;
-	struct call c = call(&n, OP_SETTLE, fails);
+	struct call c = call(&n, OP_GATE, flags);
 	struct state end = n;
 
-	snapped(&end, &c.end);
-	seen.judged = true;
-	seen.fit = !(fails & FACT_FAILS);
+	seen.judges = !c.waits;
+	seen.kernel = n.runs;
+	seen.failed = fails & FACT_FAILS;
+	seen.missed = fails & FACT_MISSES;
+	seen.no_carrier = fails & FACT_NO_CARRIER;
+	seen.measured = c.measured;
 	for (uint8_t i = 0; with_faults && !w.calm && i < c.n_cuts; i++) {
 		struct state cut = n;
 
 		snapped(&cut, &c.cut[i]);
-		off(kind == EVENT_SOFT || kind == EVENT_SOFT_FAILS ? EVENT_HAND_CUT
-								   : EVENT_CUT_WRITE,
-		    (uint8_t)(100 + i), cut, &seen);
+		off(is_by_hand(kind) ? EVENT_HAND_CUT : EVENT_CUT_WRITE, (uint8_t)(100 + i), cut,
+		    &seen);
 	}
 	for (uint8_t i = 0; with_faults && !w.calm && i < c.n_kills; i++) {
 		struct state killed = n;
 
 		snapped(&killed, &c.kill[i]);
-		up(kind == EVENT_SOFT || kind == EVENT_SOFT_FAILS ? EVENT_HAND_KILL
-								  : EVENT_KILL_WRITE,
-		   (uint8_t)(100 + i), killed, &seen);
+		up(is_by_hand(kind) ? EVENT_HAND_KILL : EVENT_KILL_WRITE, (uint8_t)(100 + i),
+		   killed, &seen);
 	}
-	seen.settled = true;
-	seen.ready = c.same && !c.blocked && !(fails & (FACT_FAILS | FACT_FAILS_TOO));
-	seen.wrote |= end.file != n.file;
-	seen.healthy = c.note == NOTE_HEALTHY;
-	seen.rebooted = c.reboot && reboots(&end);
+	snapped(&end, &c.end);
+	seen.judged = true;
+	seen.settled = c.settled;
+	seen.committed = c.result == TRIAL_COMMITTED;
+	seen.ready = c.same && !c.blocked && !fails;
+	seen.wrote =
+		end.file != n.file || (end.record != n.record && !natures[n.nature].forgets_record);
+	seen.rebooted = c.reboot;
 	if (seen.rebooted)
 		off(kind, 0, end, &seen);
 	else
 		up(kind, 0, end, &seen);
 }
 
-/* --- a boot, from railhead on
- * ------------------------------------------------------------------------ */
+/* --- a boot, from railhead on ---------------------------------------------------------------- */
 
-/* The units note how the boot ends. */
-static void ends(enum event_kind kind, enum op op, struct state n, const struct seen *seen)
+/* The units note how the boot ends, or the gate what it can't judge. */
+static struct state noted(struct state n, enum op op)
 {
 	struct call c = call(&n, op, 0);
 
 	snapped(&n, &c.end);
-	off(kind, 0, n, seen);
+	return n;
 }
 
-/* How a boot goes on after a stage that was killed. */
-typedef void (*after)(struct state n, enum event_kind kind, uint8_t which, bool with_faults);
-
-static void cuts_and_kills(const struct state *n, const struct call *c, enum op op, uint8_t base,
-			   after then)
-{
-	for (uint8_t i = 0; i < c->n_cuts; i++) {
-		struct state cut = *n;
-
-		snapped_of(n, &cut, &c->cut[i], op);
-		off(EVENT_CUT_WRITE, (uint8_t)(base + i), cut, &w.seen);
-	}
-	for (uint8_t i = 0; i < c->n_kills; i++) {
-		struct state killed = *n;
-
-		snapped_of(n, &killed, &c->kill[i], op);
-		then(killed, EVENT_KILL_WRITE, (uint8_t)(base + i), false);
-	}
-}
-
-static void end_early(struct state n, uint8_t which)
-{
-	off(EVENT_LATE_CUT, which, n, &w.seen);
-	ends(EVENT_LATE_HANG, OP_TIMER, n, &w.seen);
-	ends(EVENT_LATE_STOP, OP_STOP, n, &w.seen);
-	n.panicked = true;
-	off(EVENT_LATE_PANIC, which, n, &w.seen);
-}
-
-static void killed(struct state n, enum event_kind kind, uint8_t which)
+static void no_profile(struct state n)
 {
 	struct seen seen = w.seen;
 
-	seen.killed = true;
-	off(kind, which, n, &seen);
+	n = noted(n, OP_NO_JUDGE);
+	seen.judged = true;
+	up(EVENT_BOOT_NO_PROFILE, 0, n, &seen);
 }
 
-/* Behind the arrival of stage early. */
-static void to_verdict(struct state n, enum event_kind kind, uint8_t which, bool with_faults)
+static void ends_early(struct state n)
 {
-	if (effect(&n) == EFFECT_KILLS_LAST) {
-		killed(n, kind, which);
+	off(EVENT_PANIC, 0, n, &w.seen);
+	off(EVENT_HANG, 0, noted(n, OP_TIMER), &w.seen);
+	off(EVENT_CUT, 0, n, &w.seen);
+	off(EVENT_STOP, 0, noted(n, OP_STOP), &w.seen);
+	if (effect(&n) == EFFECT_KILLS)
 		return;
-	}
-	if (with_faults && !w.calm)
-		settle(n, failing(&n) | FACT_FAILS, EVENT_BOOT_FAILS, false);
-	w.event.which = which;
-	settle(n, failing(&n), kind, with_faults);
-}
-
-/* Whatever came before the initrd stage's end, which has just been. */
-static void go_on(struct state n, enum event_kind kind, uint8_t which, bool with_faults)
-{
-	uint32_t was = n.file;
-	struct call c;
-
-	if (effect(&n) == EFFECT_KILLS_LATE) {
-		killed(n, kind, which);
-		return;
-	}
-	c = call(&n, OP_ROOT, 0);
-	if (with_faults && !w.calm) {
-		end_early(n, 0);
-		cuts_and_kills(&n, &c, OP_ROOT, 80, to_verdict);
-	}
-	snapped(&n, &c.end);
-	w.seen.came = true;
-	if (with_faults && !w.calm && n.file != was)
-		end_early(n, 1);
-	to_verdict(n, kind, which, with_faults);
-}
-
-/* A stage that was killed is done again, by stage early. */
-static void initrd(struct state n, enum event_kind kind, uint8_t which, bool with_faults)
-{
-	struct seen was = w.seen;
-	struct call c = call(&n, OP_ARRIVE, 0);
-	uint32_t arrived;
-
-	if (with_faults && !w.calm)
-		cuts_and_kills(&n, &c, OP_ARRIVE, 0, initrd);
-	snapped(&n, &c.end);
-	arrived = n.file;
-	c = call(&n, OP_STAGE, 0);
-	if (with_faults && !w.calm)
-		cuts_and_kills(&n, &c, OP_STAGE, 50, initrd);
-	snapped(&n, &c.end);
-	w.seen.wrote = n.file != arrived;
-	w.seen.rebooted = c.reboot && reboots(&n);
-	if (w.seen.rebooted)
-		off(kind, which, n, &w.seen);
-	else
-		go_on(n, kind, which, with_faults);
-	w.seen = was;
-}
-
-static void alone(struct state n)
-{
-	struct call c = call(&n, OP_ARRIVE, FACT_ALONE);
-
-	snapped(&n, &c.end);
+	no_profile(n);
 	n.alone = true;
-	w.seen.came = true;
 	up(EVENT_ALONE, 0, n, &w.seen);
-	w.seen.came = false;
 }
 
-/* --- a boot
- * -------------------------------------------------------------------------------------------- */
+/* --- a boot ---------------------------------------------------------------------------------- */
 
 static void boot(enum entry entry)
 {
@@ -402,14 +271,17 @@ static void boot(enum entry entry)
 	switch_off(&n);
 	if (natures[n.nature].forgets)
 		n.file = 0;
+	if (natures[n.nature].forgets_record)
+		n.record = 0, n.end = END_NONE;
 	n.runs = kexec ? runs : w.s->kernel;
-	n.boot = machine_free_boot(n.file);
 	n.line = LINE_NETWORK;
 	if (grub) {
 		struct call c = call(&n, OP_GRUB, w.seen.could_save ? FACT_CAN_SAVE : 0);
 
 		if (!w.calm && c.end.file != n.file)
 			off(EVENT_CUT_GRUB, 0, n, &(struct seen){0});
+		w.seen.wrote_grub = c.end.file != n.file;
+		w.seen.counted = w.seen.wrote_grub && machine_rest(n.file) != REST_ARMED;
 		n.file = c.end.file;
 		n.line = entry == ENTRY_BARE ? LINE_BARE : c.line;
 		w.seen.counts = c.loads;
@@ -419,20 +291,19 @@ static void boot(enum entry entry)
 	if (effect(&n) == EFFECT_DROPPED)
 		n.line = machine_drop(n.line, machine_line(n.line)->args);
 	w.seen.line = n.line;
-	if (!w.calm) {
-		off(EVENT_PANIC, 0, n, &w.seen);
-		off(EVENT_HANG, 0, n, &w.seen);
-		off(EVENT_CUT, 0, n, &w.seen);
-	}
+	w.seen.kernel = n.runs;
+	if (!w.calm)
+		ends_early(n);
 	if (effect(&n) == EFFECT_KILLS) {
 		w.seen.killed = true;
 		off(EVENT_BOOT, 0, n, &w.seen);
 		return;
 	}
 	if (!w.calm) {
-		alone(n);
+		gate(n, failing(&n) | FACT_FAILS, EVENT_BOOT_FAILS, false);
+		gate(n, failing(&n) | FACT_WAITS, EVENT_BOOT_WAITS, false);
 	}
-	initrd(n, EVENT_BOOT, 0, true);
+	gate(n, failing(&n), EVENT_BOOT, true);
 }
 
 void world_calm_boot(const struct state *s, struct state *ret, struct seen *seen)
@@ -447,39 +318,41 @@ void world_calm_boot(const struct state *s, struct state *ret, struct seen *seen
 	*seen = w.calm_seen;
 }
 
-/* --- in a system that runs
- * ------------------------------------------------------------------------------- */
+/* --- in a system that runs ------------------------------------------------------------------- */
 
-static struct state one_by_hand(const struct state *s, enum op op, unsigned int flags, uint8_t base)
+static void by_hand(enum event_kind kind, enum op op, uint8_t base)
 {
-	struct call c = call(s, op, flags);
-	struct state n = *s;
-
-	for (uint8_t i = 0; i < c.n_cuts; i++) {
-		snapped_of(s, &n, &c.cut[i], op);
-		off(EVENT_HAND_CUT, (uint8_t)(base + i), n, &w.seen);
-	}
-	for (uint8_t i = 0; i < c.n_kills; i++) {
-		snapped_of(s, &n, &c.kill[i], op);
-		up(EVENT_HAND_KILL, (uint8_t)(base + i), n, &w.seen);
-	}
-	snapped_of(s, &n, &c.end, op);
-	return n;
-}
-
-/* All stages, where it is apply. */
-static void by_hand(enum event_kind kind, enum op op, unsigned int flags)
-{
+	struct call c = call(w.s, op, 0);
 	struct state n = *w.s;
 
 	w.event = (struct event){0};
 	w.seen = (struct seen){.line = w.s->line};
-	if (op == OP_STAGE)
-		n = one_by_hand(&n, OP_ARRIVE, 0, 100);
-	n = one_by_hand(&n, op, flags, kind == EVENT_RESET ? 200 : 0);
-	if (op == OP_STAGE)
-		n = one_by_hand(&n, OP_ROOT, 0, 150);
+	for (uint8_t i = 0; i < c.n_cuts; i++) {
+		snapped(&n, &c.cut[i]);
+		off(EVENT_HAND_CUT, (uint8_t)(base + i), n, &w.seen);
+	}
+	for (uint8_t i = 0; i < c.n_kills; i++) {
+		snapped(&n, &c.kill[i]);
+		up(EVENT_HAND_KILL, (uint8_t)(base + i), n, &w.seen);
+	}
+	snapped(&n, &c.end);
 	up(kind, 0, n, &w.seen);
+}
+
+/* The package's hook, in the boot of the kernel that runs, marks the other one. */
+static void install(void)
+{
+	struct state n = *w.s, as = *w.s;
+	struct call c;
+
+	as.runs ^= 1;
+	c = call(&as, OP_KERNEL, 0);
+	snapped(&n, &c.end);
+	n.kernel = as.runs;
+	n.marked = true;
+	w.event = (struct event){0};
+	w.seen = (struct seen){.line = w.s->line};
+	up(EVENT_NEW_KERNEL, 0, n, &w.seen);
 }
 
 static void running(void)
@@ -487,18 +360,17 @@ static void running(void)
 	w.event = (struct event){0};
 	w.seen = (struct seen){.line = w.s->line};
 	if (!w.s->alone) {
-		settle(*w.s, failing(w.s), EVENT_SOFT, true);
-		settle(*w.s, failing(w.s) | FACT_FAILS, EVENT_SOFT_FAILS, false);
+		gate(*w.s, failing(w.s), EVENT_AGAIN, true);
+		gate(*w.s, failing(w.s) | FACT_FAILS, EVENT_AGAIN_FAILS, false);
 	}
-	by_hand(EVENT_APPLY, OP_STAGE, 0);
-	by_hand(EVENT_RETRY, OP_STAGE, FACT_RETRY);
-	by_hand(EVENT_RESET, OP_RESET, 0);
+	by_hand(EVENT_RETRY, OP_RETRY, 0);
+	by_hand(EVENT_RESET, OP_RESET, 200);
+	install();
 	boot(ENTRY_KEXEC);
 	boot(ENTRY_KEXEC_OTHER);
 }
 
-/* --- around it
- * ---------------------------------------------------------------------------------------------- */
+/* --- around it ------------------------------------------------------------------------------- */
 
 static void changed(enum event_kind kind, uint8_t which, struct state n)
 {
@@ -514,15 +386,17 @@ static void outside(void)
 	for (uint8_t i = 0; i < ARGS_COUNT; i++)
 		if (n = *w.s, n.wanted = i, i != w.s->wanted)
 			changed((enum event_kind)(EVENT_WANT_NONE + i), 0, n);
-	n = *w.s, n.kernel ^= 1, changed(EVENT_OTHER_KERNEL, 0, n);
+	n = *w.s, n.kernel ^= 1, n.marked = false, changed(EVENT_OTHER_KERNEL, 0, n);
 	n = *w.s, n.counter ^= 1, changed(EVENT_COUNTER, 0, n);
 	if (w.most.faults == 0)
 		return; /* nobody would bring the copy back */
-	n = *w.s, n.saved = machine_aged(n.file), changed(EVENT_SAVE, 0, n);
+	n = *w.s, n.saved = n.file, n.saved_record = machine_aged(n.record);
+	changed(EVENT_SAVE, 0, n);
 	n = *w.s, n.file = n.saved, changed(EVENT_RESTORE, 0, n);
 	n = *w.s, n.file = 0, changed(EVENT_LOST, 0, n);
 	n = *w.s, n.file = machine_intern("", 0), changed(EVENT_EMPTIED, 0, n);
-	n = *w.s, n.before = n.trial = 0, changed(EVENT_FORGOTTEN, 0, n);
+	n = *w.s, n.record = 0, n.end = END_NONE, changed(EVENT_FORGOTTEN, 0, n);
+	n = *w.s, n.record = n.saved_record, changed(EVENT_ROLL_BACK, 0, n);
 	for (uint8_t i = 0; i < n_flips; i++)
 		if (n = *w.s, n.file = machine_flip(n.file, i), n.file != w.s->file)
 			changed(EVENT_FLIP, i, n);

@@ -26,7 +26,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "boot/env.h"
-#include "boot/env_grub.h"
+#include "boot/envblk.h"
+#include "env_grub.h"
 #include "grub_sample.h"
 
 extern char **environ;
@@ -198,7 +199,7 @@ static int check_sound(size_t i, const struct sample *s, const struct boot_env *
 	struct env_grub g;
 
 	memcpy(copy, s->text, ENV_SIZE);
-	env_grub_each(copy, ENV_SIZE, at_its_place, &text);
+	envblk_each(copy, ENV_SIZE, at_its_place, &text);
 	if (!text)
 		return complain(i, s, "a value is not what env_parse says");
 	env_grub_read(s->text, s->len, true, &g);
@@ -209,11 +210,8 @@ static int check_sound(size_t i, const struct sample *s, const struct boot_env *
 	snprintf(args, sizeof(args), "%s", g.left_out ? "" : env_slot(env, g.slot));
 	if (g.trial)
 		str_addf(&words, "railhead.trial=%c " ENV_TRIAL_EXTRA " ", g.slot);
-	else if (g.slot != ENV_NONE && env->begun != ENV_NONE)
-		str_addf(&words, "railhead.begun=%c " ENV_BEGUN_EXTRA " ",
-			 env->begun == '0'   ? '1'
-			 : env->begun == '2' ? '3'
-					     : '2');
+	else if (g.slot != ENV_NONE && env->begun != ENV_NONE && !g.left_out)
+		str_addf(&words, "railhead.begun=%c " ENV_BEGUN_EXTRA " ", env->begun + 1);
 	for (char *p, *w = strtok_r(args, " ", &p); w; w = strtok_r(NULL, " ", &p))
 		str_addf(&words, "%s ", w);
 	if (g.slot != ENV_NONE)
@@ -232,14 +230,14 @@ static int check_editenv(const char *dir, uint64_t seed, size_t i)
 	sample_make(seed, i, &s);
 	path_of(dir, i, path, sizeof(path));
 	r = run_editenv(path, &got);
-	if (r != (env_grub_loads(s.text, s.len) ? 0 : 1))
+	if (r != (envblk_loads(s.text, s.len) ? 0 : 1))
 		return complain(i, &s, r ? "grub-editenv refuses it" : "grub-editenv takes it");
 	if (is_sound(&s, &env) && check_sound(i, &s, &env))
 		return 1;
 	if (r != 0)
 		return got.len ? complain(i, &s, "refused and listed") : 0;
 	copy = s;
-	env_grub_each(copy.text, copy.len, print_var, &want);
+	envblk_each(copy.text, copy.len, print_var, &want);
 	if (streq(str_get(&want), str_get(&got)) && want.len == got.len)
 		return 0;
 	fprintf(stderr, "grub-editenv:\n%s\nenv_grub:\n%s\n", str_get(&got), str_get(&want));
@@ -284,7 +282,7 @@ static int config(const char *snippet, const char *device, size_t n)
 		/* A loop over words, as the words of a linux line are made. */
 		printf("words=\nfor w in $railhead_kargs; do words=\"$words$w \"; done\n"
 		       "known=-\nif [ \"$railhead_layout\" = 1 ]; then known=1; fi\n"
-		       "set \"r%zu=$known$railhead_trial:$words\"\nvars=\"$vars r%zu\"\n",
+		       "set \"r%zu=$known:$words\"\nvars=\"$vars r%zu\"\n",
 		       r, r);
 		if (r == BATCH - 1 || i == n - 1)
 			printf("save_env -f (hd1)/b%03zu $vars\n", i / BATCH);
@@ -340,10 +338,7 @@ static int check_booted(uint64_t seed, size_t i, const char *value, bool can_sav
 	if (!value)
 		return complain(i, &s, "GRUB's script left no result");
 	env_grub_read(s.text, s.len, can_save, &g);
-	str_addf(&want, "%c", g.taken_by_snippet ? '1' : '-');
-	if (g.trial)
-		str_addf(&want, "%c", g.slot);
-	str_addf(&want, ":%s", g.kargs);
+	str_addf(&want, "%c:%s", g.taken_by_snippet ? '1' : '-', g.kargs);
 	len = want.len;
 	/* Either ends in one blank, or our line is cut. */
 	if (*g.kargs && strlen(g.kargs) < ENV_GRUB_KARGS_SIZE - 1) {
@@ -372,7 +367,7 @@ static int booted(const char *dir, uint64_t seed, size_t n, bool can_save)
 		f = fopen(path, "r");
 		if (!f || fread(block, 1, sizeof(block), f) != sizeof(block) || fclose(f) != 0)
 			die(path);
-		env_grub_each(block, sizeof(block), found, &r);
+		envblk_each(block, sizeof(block), found, &r);
 		for (size_t j = i; j < i + BATCH && j < n; j++)
 			bad |= check_booted(seed, j, r.value[j - i], can_save);
 	}
@@ -399,8 +394,8 @@ static bool is_armed(const struct sample *s)
 	struct selectors sel = {"", ""};
 
 	copy = *s;
-	if (env_grub_loads(copy.text, copy.len))
-		env_grub_each(copy.text, copy.len, selector, &sel);
+	if (envblk_loads(copy.text, copy.len))
+		envblk_each(copy.text, copy.len, selector, &sel);
 	return streq(sel.layout, ENV_LAYOUT) && (streq(sel.try_, "a") || streq(sel.try_, "b"));
 }
 

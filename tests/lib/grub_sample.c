@@ -74,13 +74,6 @@ static void random_args(char *ret, size_t len)
 	str_free(&line);
 }
 
-static void random_hex(char *ret, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		ret[i] = any_of("0123456789abcdef");
-	ret[len] = '\0';
-}
-
 static void random_slot(char *ret)
 {
 	size_t len = one_in(8) ? ENV_SLOT_SIZE : one_in(8) ? 0 : below(one_in(3) ? 1525 : 200);
@@ -94,25 +87,11 @@ static void random_slot(char *ret)
 static void sound(struct sample *s)
 {
 	struct boot_env env = {
-		.good = any_of("aabb-"), .try_ = any_of("aabbt--"), .begun = any_of("012233--")};
-	size_t n = 0;
+		.good = any_of("aabb-"), .try_ = any_of("aabbt--"), .begun = any_of("01122--")};
 
 	random_slot(env.slot[0]);
 	random_slot(env.slot[1]);
-	env.state.deaths = (unsigned int)below(100);
-	if (!one_in(4))
-		random_hex(env.state.hash, 16);
-	random_text(env.state.kernel, below(65));
-	random_hex(env.state.boot, one_in(4) ? 0 : ENV_BOOT_LEN);
-	env.state.time = one_in(4) ? 0 : (int64_t)below(1000000000000);
-	for (env.state.n_refused = below(ENV_REFUSED_MAX + 1); n < env.state.n_refused; n++) {
-		struct env_refused *r = &env.state.refused[n];
-
-		random_hex(r->hash, KARGS_HASH_LEN);
-		random_hex(r->kernel, ENV_KERNEL_HASH_LEN);
-		r->deaths = (unsigned int)below(10);
-		r->time = (int64_t)below(1000000000000);
-	}
+	env.reboots = (unsigned int)below(10);
 	env_render(&env, s->text);
 	s->len = ENV_SIZE;
 }
@@ -523,7 +502,7 @@ static const struct {
 	C(SIG "railhead_layout=1\nrailhead_good=a\nrailhead_a=#\n"),
 	C(SIG "railhead_layout=1\nrailhead_good=a\nrailhead_a=\xc3\xa9 \xff\x80\x01\x7f\n"),
 	/* other things than the snippet's variables must stay GRUB's own */
-	C(SIG "railhead_layout=1\nrailhead_good=a\nrailhead_file=x\nrailhead_trial=a\nprefix=/\n"),
+	C(SIG "railhead_layout=1\nrailhead_good=a\nrailhead_file=x\nrailhead_before=a\nprefix=/\n"),
 	C(SIG "railhead_layout=1\nrailhead_good=a\nrailhead_armed=b\nrailhead_slot=b\n"),
 	C(SIG "railhead_layout=1\nrailhead_good=a\nrailhead_args=b\nrailhead_next=2\n"),
 };

@@ -17,13 +17,11 @@ trial_node() {
   wants old=1
   boots=0
   "$railhead" kargs --reset --root "$root"
-  run -8 initrd
+  gate 8
   boot
-  run -0 initrd
   gate 0
   is_in_force old=1
   boot
-  run -0 initrd
 }
 
 wants() { # ARGUMENT [MORE-OF-CHECKS] [DEVICES]
@@ -34,7 +32,7 @@ wants() { # ARGUMENT [MORE-OF-CHECKS] [DEVICES]
 
 # GRUB, and the beginning of a boot.
 boot() {
-  local list try slot
+  local list try slot begun
   grub-editenv "$env" list >"$BATS_TEST_TMPDIR/list"
   try=$(sed -n 's/^railhead_try=//p' "$BATS_TEST_TMPDIR/list")
   slot=$(sed -n 's/^railhead_good=//p' "$BATS_TEST_TMPDIR/list")
@@ -43,14 +41,19 @@ boot() {
     slot=$try
   fi
   list=$(sed -n "s/^railhead_$slot=//p" "$BATS_TEST_TMPDIR/list")
-  put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro $list railhead.slot=$slot${try:+$([[ $try != [ab] ]] || echo " railhead.trial=$try panic=30")}"
+  begun=$(sed -n 's/^railhead_begun=//p' "$BATS_TEST_TMPDIR/list")
+  if [[ $try != [ab] && $begun == 2 ]]; then
+    slot=-$slot list=
+  elif [[ $try != [ab] && $begun == [01] ]]; then
+    grub-editenv "$env" set "railhead_begun=$((begun + 1))"
+    list="railhead.begun=$((begun + 1)) panic=30 $list"
+  elif [[ $try == [ab] ]]; then
+    list="railhead.trial=$try $(sed -n 's/^#define ENV_TRIAL_EXTRA "\(.*\)"/\1/p' "$BATS_TEST_DIRNAME/../src/boot/env_layout.h") $list"
+  fi
+  put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro $list railhead.slot=$slot"
   boots=$((boots + 1))
   put "$root/proc/sys/kernel/random/boot_id" "$(printf '%08d-2222-3333-4444-555555555555' $boots)"
   rm -rf "$root/run/railhead"
-}
-
-initrd() {
-  RAILHEAD_INITRAMFS=1 "$railhead" apply --stage initrd --root "$root"
 }
 
 gate() { # STATUS [OPTION...]
@@ -78,11 +81,10 @@ fault() { # CODE WORDS
   }
 }
 
-# The args are armed in the initramfs, and this is their trial.
+# The args are armed by the gate of one boot, and the next one is their trial.
 trial() {
   boot
-  run -8 initrd
+  gate 8
   boot
   has railhead.trial=a || has railhead.trial=b
-  run -0 initrd
 }

@@ -156,3 +156,27 @@ static void __attribute__((destructor)) forget(void)
 {
 	strv_free(&parsed);
 }
+
+/* --- files that are overwritten in place --------------------------------------------------------
+ */
+
+static overwritten after_overwrite;
+
+void test_overwrites(overwritten call)
+{
+	after_overwrite = call;
+}
+
+int __real_machine_overwrite(int dirfd, const char *name, off_t offset, const void *data,
+			     size_t len, struct err *err);
+int __wrap_machine_overwrite(int dirfd, const char *name, off_t offset, const void *data,
+			     size_t len, struct err *err);
+int __wrap_machine_overwrite(int dirfd, const char *name, off_t offset, const void *data,
+			     size_t len, struct err *err)
+{
+	int r = __real_machine_overwrite(dirfd, name, offset, data, len, err);
+
+	if (after_overwrite)
+		after_overwrite(dirfd, offset, len);
+	return r;
+}

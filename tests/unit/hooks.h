@@ -32,3 +32,7 @@ void test_told(struct strv *log);
  * last test_forget_parses(). */
 unsigned int test_parses(const char *text);
 void test_forget_parses(void);
+
+/* Called after each machine_overwrite(), whatever its result; NULL: nobody is. */
+typedef void (*overwritten)(int dirfd, off_t offset, size_t len);
+void test_overwrites(overwritten call);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The pure parts of bake: unit files, GRUB's file, the record. */
+/* The pure parts of bake: unit files, GRUB's file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,10 +10,10 @@
 
 #include <errno.h>
 
+#include "../lib/env_grub.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "boot/bake.h"
-#include "boot/env_grub.h"
 #include "boot/env.h"
 
 static void words_are(const char *text, const char *wanted)
@@ -72,8 +72,6 @@ static void env_is(const char *text, char good, const char *args)
 	assert_int_equal(env.good, good);
 	assert_int_equal(env.try_, ENV_NONE);
 	assert_string_equal(env_slot(&env, env.good), args);
-	assert_int_equal(env.state.time, 0);
-	assert_string_equal(env.state.boot, "");
 }
 
 static void env_file(void **state)
@@ -98,7 +96,7 @@ static void env_file(void **state)
 	free(take_ptr(again));
 	assert_int_equal(bake_env(first, &one, &again, &err), 0);
 	assert_int_equal(again[54], ENV_NONE);
-	/* one byte that is not ours is mended */
+	/* a selector that means nothing counts as none */
 	first[54] = '?';
 	free(take_ptr(again));
 	assert_int_equal(bake_env(first, &one, &again, &err), 0);
@@ -107,7 +105,7 @@ static void env_file(void **state)
 	assert_int_equal(bake_env("", &one, &x, &err), 0);
 }
 
-/* What GRUB passes boot by boot, while nothing comes to stage early. */
+/* What GRUB passes boot by boot, while none has a verdict. */
 static void first_boots(void **state)
 {
 	static const char with[] = "railhead.begun=2 panic=30 iommu=off railhead.slot=b";
@@ -133,52 +131,13 @@ static void first_boots(void **state)
 	}
 }
 
-static void record(void **state)
-{
-	static const char text[] =
-		"{\"schema\": 1, \"dirs\": [\"/etc/x\"], \"made\": [{\"path\": \"/etc/x/a\","
-		" \"text\": \"l\\n\", \"before\": \"k\"}, {\"path\": \"/b\", \"text\": \"a\","
-		" \"link\": true, \"was\": \"c\"}]}";
-	static const char *const bad[] = {
-		"",
-		"[]",
-		"{}",
-		"{\"schema\": 1}",
-		"{\"schema\": 2, \"dirs\": [], \"made\": []}",
-		"{\"schema\": 1, \"dirs\": [1], \"made\": []}",
-		"{\"schema\": 1, \"dirs\": [\"x\"], \"made\": []}",
-		"{\"schema\": 1, \"dirs\": [], \"made\": [{\"path\": \"/a\"}]}",
-		"{\"schema\": 1, \"dirs\": [], \"made\": [{\"path\": \"a\", \"text\": \"\"}]}",
-		"{\"schema\": 1, \"dirs\": [], \"made\": [{\"path\": \"/a/\", \"text\": \"\"}]}",
-		"{\"schema\": 1, \"dirs\": [], \"made\": [{\"path\": \"/a\", \"text\": \"\"},"
-		" {\"path\": \"/a\", \"text\": \"\"}]}"};
-	struct bake_record rec = {0}, back = {0};
-	struct err err;
-	char *again;
-
-	(void)state;
-	assert_int_equal(bake_record_parse(text, &rec, &err), 0);
-	again = bake_record_text(&rec);
-	assert_int_equal(bake_record_parse(again, &back, &err), 0);
-	assert_int_equal(back.entries.n, 2);
-	assert_string_equal(bake_record_find(&back, "/etc/x/a")->before, "k");
-	assert_true(bake_record_find(&back, "/b")->link);
-	assert_string_equal(bake_record_find(&back, "/b")->was, "c");
-	assert_null(bake_record_find(&back, "/c"));
-	assert_string_equal(back.dirs.v[0], "/etc/x");
-	free(again);
-	bake_record_free(&rec);
-	bake_record_free(&back);
-	for (size_t i = 0; i < array_len(bad); i++)
-		assert_int_equal(bake_record_parse(bad[i], &rec, &err), -EBADMSG);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unit_words), cmocka_unit_test(gate_names),
-		cmocka_unit_test(env_file),   cmocka_unit_test(first_boots),
-		cmocka_unit_test(record),
+		cmocka_unit_test(unit_words),
+		cmocka_unit_test(gate_names),
+		cmocka_unit_test(env_file),
+		cmocka_unit_test(first_boots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

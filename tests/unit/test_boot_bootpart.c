@@ -51,24 +51,25 @@ static void tree_done(struct tree *t)
 
 static void test_bios(void **state)
 {
-	struct boot_id id = {.id = "x"};
+	struct boot_env env;
 	struct bootpart b;
 	struct err err;
 	struct tree t;
 
 	(void)state;
+	env_init(&env);
 	tree_init(&t);
 	/* no /boot at all: a captured machine can be looked at */
 	assert_int_equal(bootpart_open(&t.root, true, &b, &err), -ENOENT);
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
-	assert_int_equal(b.loader, LOADER_NONE);
+	assert_non_null(b.loader_why);
 	assert_int_equal(b.dirfd, -1);
 	assert_non_null(strstr(b.loader_why, "no /boot"));
 	bootpart_close(&b, NULL);
 	/* no GRUB */
 	sh(&t, "mkdir -p boot/grub");
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
-	assert_int_equal(b.loader, LOADER_NONE);
+	assert_non_null(b.loader_why);
 	assert_false(b.entry_lacks_kargs);
 	assert_int_equal(b.dirfd, -1);
 	assert_non_null(strstr(b.loader_why, "no grub.cfg"));
@@ -77,7 +78,7 @@ static void test_bios(void **state)
 	/* GRUB without our snippet */
 	sh(&t, "printf 'linux /v ro\\n' > boot/grub/grub.cfg");
 	assert_int_equal(bootpart_open(&t.root, true, &b, &err), 0);
-	assert_int_equal(b.loader, LOADER_NONE);
+	assert_non_null(b.loader_why);
 	assert_false(b.writable);
 	assert_non_null(strstr(b.loader_why, "05_railhead"));
 	bootpart_close(&b, NULL);
@@ -86,12 +87,12 @@ static void test_bios(void **state)
 	       "printf 'railhead.env\\nexport railhead_kargs\\nlinux /v $railhead_kargs\\n' "
 	       "> boot/grub/grub.cfg");
 	assert_int_equal(bootpart_open(&t.root, true, &b, &err), 0);
-	assert_int_equal(b.loader, LOADER_GRUB);
+	assert_null(b.loader_why);
 	assert_true(b.writable);
 	assert_false(b.efi);
 	assert_string_equal(b.path, "/boot/grub/railhead.env");
 	assert_non_null(strstr(b.found, "LABEL=boot"));
-	assert_int_equal(env_create(&t.root, b.dirfd, &id, NULL, &err), 0);
+	assert_int_equal(env_create(&t.root, b.dirfd, &env, &err), 0);
 	bootpart_close(&b, NULL);
 	sh(&t, "test -f boot/grub/railhead.env");
 	/* Fedora's place */
@@ -102,7 +103,7 @@ static void test_bios(void **state)
 	/* ostree */
 	sh(&t, "mkdir run; touch run/ostree-booted");
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
-	assert_int_equal(b.loader, LOADER_NONE);
+	assert_non_null(b.loader_why);
 	assert_non_null(strstr(b.loader_why, "--format=bootc"));
 	bootpart_close(&b, NULL);
 	tree_done(&t);
@@ -121,14 +122,14 @@ static void test_bls(void **state)
 	       "echo 'options root=x' > boot/loader/entries/a.conf; "
 	       "echo 'options root=x $railhead_kargs' > boot/loader/entries/x-0-rescue.conf");
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
-	assert_int_equal(b.loader, LOADER_NONE);
+	assert_non_null(b.loader_why);
 	assert_true(b.entry_lacks_kargs);
 	/* the file is GRUB's to read all the same: what it has is known */
 	assert_true(b.dirfd >= 0);
 	bootpart_close(&b, NULL);
 	sh(&t, "echo 'options root=x $railhead_kargs' > boot/loader/entries/a.conf");
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
-	assert_int_equal(b.loader, LOADER_GRUB);
+	assert_null(b.loader_why);
 	assert_false(b.entry_lacks_kargs);
 	bootpart_close(&b, NULL);
 	/* a new kernel, made the default: its entry decides */
@@ -140,7 +141,7 @@ static void test_bls(void **state)
 	bootpart_close(&b, NULL);
 	sh(&t, "printf 'saved_entry=a\\n' > boot/grub2/grubenv");
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
-	assert_int_equal(b.loader, LOADER_GRUB);
+	assert_null(b.loader_why);
 	bootpart_close(&b, NULL);
 	tree_done(&t);
 }
@@ -168,7 +169,7 @@ static void test_efi(void **state)
 	/* The directory comes with the first write. */
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
 	assert_true(b.efi);
-	assert_int_equal(b.loader, LOADER_GRUB);
+	assert_null(b.loader_why);
 	assert_int_equal(b.dirfd, -1);
 	assert_string_equal(b.path, "/boot/efi/EFI/railhead/railhead.env");
 	bootpart_close(&b, NULL);
@@ -217,7 +218,7 @@ static void test_xbootldr(void **state)
 	bootpart_close(&b, NULL);
 	lay_disk(&t, 2);
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
-	assert_int_equal(b.loader, LOADER_GRUB);
+	assert_null(b.loader_why);
 	assert_string_equal(b.path, "/boot/efi/EFI/railhead/railhead.env");
 	bootpart_close(&b, NULL);
 	tree_done(&t);
@@ -301,7 +302,7 @@ static void test_esp_config(void **state)
 	sh(&t, "mkdir -p sys/firmware/efi boot/efi/EFI/redhat boot/efi/EFI/BOOT boot/grub2; "
 	       "printf '" REAL "' > boot/efi/EFI/redhat/grub.cfg");
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
-	assert_int_equal(b.loader, LOADER_GRUB);
+	assert_null(b.loader_why);
 	assert_string_equal(b.path, "/boot/efi/EFI/railhead/railhead.env");
 	bootpart_close(&b, NULL);
 	/* a stub, an empty file and a copy are no second configuration */
@@ -310,12 +311,12 @@ static void test_esp_config(void **state)
 	       "configfile $prefix/grub.cfg\\n' > fedora/grub.cfg; "
 	       ": > BOOT/grub.cfg; cp redhat/grub.cfg centos/grub.cfg");
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
-	assert_int_equal(b.loader, LOADER_GRUB);
+	assert_null(b.loader_why);
 	bootpart_close(&b, NULL);
 	/* another one is */
 	sh(&t, "printf 'menuentry x {\\nlinux /v\\n}\\n' > boot/efi/EFI/centos/grub.cfg");
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
-	assert_int_equal(b.loader, LOADER_NONE);
+	assert_non_null(b.loader_why);
 	assert_false(b.entry_lacks_kargs);
 	assert_non_null(strstr(b.loader_why, "EFI/centos/grub.cfg"));
 	assert_non_null(strstr(b.loader_why, "EFI/redhat/grub.cfg"));
@@ -323,12 +324,12 @@ static void test_esp_config(void **state)
 	/* /boot goes first, whatever lies on the ESP */
 	sh(&t, "printf '" REAL "' > boot/grub2/grub.cfg");
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
-	assert_int_equal(b.loader, LOADER_GRUB);
+	assert_null(b.loader_why);
 	bootpart_close(&b, NULL);
 	/* what is not set up is named by the path that grub2-mkconfig needs */
 	sh(&t, "rm boot/grub2/grub.cfg boot/efi/EFI/redhat/grub.cfg");
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
-	assert_int_equal(b.loader, LOADER_NONE);
+	assert_non_null(b.loader_why);
 	assert_non_null(strstr(b.loader_why, "grub2-mkconfig -o /boot/efi/EFI/centos/grub.cfg"));
 	bootpart_close(&b, NULL);
 	/* grubenv beside it names the entry that boots */
@@ -340,7 +341,7 @@ static void test_esp_config(void **state)
 	   "echo 'options $kernelopts $railhead_kargs' > boot/loader/entries/old.conf; "
 	   "echo 'options $kernelopts' > boot/loader/entries/new.conf");
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
-	assert_int_equal(b.loader, LOADER_GRUB);
+	assert_null(b.loader_why);
 	bootpart_close(&b, NULL);
 	sh(&t, "printf 'saved_entry=new\\n' > boot/efi/EFI/centos/grubenv");
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
@@ -403,7 +404,7 @@ static void test_booted(void **state)
 		if (cases[i].stub)
 			variable(&t, "StubInfo", cases[i].stub);
 		assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
-		if (b.loader != (cases[i].says ? LOADER_NONE : LOADER_GRUB) || b.entry_lacks_kargs)
+		if (!b.loader_why != !cases[i].says || b.entry_lacks_kargs)
 			fail_msg("case %zu: %s", i, b.loader_why ? b.loader_why : "GRUB");
 		if (cases[i].says && (!strstr(b.loader_why, cases[i].says) ||
 				      !strstr(b.loader_why, cases[i].remedy)))
@@ -414,7 +415,7 @@ static void test_booted(void **state)
 	sh(&t, "rm -f sys/firmware/efi/efivars/*; cd sys/firmware/efi/efivars; "
 	       "printf 'x' > LoaderInfo" VENDOR "; head -c 9000 /dev/zero > StubInfo" VENDOR);
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
-	assert_int_equal(b.loader, LOADER_GRUB);
+	assert_null(b.loader_why);
 	bootpart_close(&b, NULL);
 	tree_done(&t);
 }

@@ -44,11 +44,10 @@ static int setup(void **state)
 }
 
 static const char *const phase_names[PHASE_COUNT] = {
-	[PHASE_FILES] = "files",	 [PHASE_MEMORY] = "memory",	  [PHASE_BOOT] = "boot",
-	[PHASE_MODULES] = "modules",	 [PHASE_SYSCTL] = "sysctl",	  [PHASE_SYSFS] = "sysfs",
-	[PHASE_LINK_UP] = "link_up",	 [PHASE_AUTOPROBE_HOLD] = "hold", [PHASE_NUMVFS] = "numvfs",
-	[PHASE_AUTOPROBE] = "autoprobe", [PHASE_VF_DRIVER] = "vf_driver", [PHASE_LATE] = "late",
-	[PHASE_CHECK] = "check",
+	[PHASE_FILES] = "files",	 [PHASE_MEMORY] = "memory", [PHASE_MODULES] = "modules",
+	[PHASE_SYSCTL] = "sysctl",	 [PHASE_SYSFS] = "sysfs",   [PHASE_LINK_UP] = "link_up",
+	[PHASE_AUTOPROBE_HOLD] = "hold", [PHASE_NUMVFS] = "numvfs", [PHASE_AUTOPROBE] = "autoprobe",
+	[PHASE_VF_DRIVER] = "vf_driver", [PHASE_LATE] = "late",	    [PHASE_CHECK] = "check",
 };
 
 /* "ID STAGE.PHASE [LANE] KIND TARGET = DESIRED", and what else is out of the ordinary. */
@@ -312,7 +311,7 @@ static void test_kernel_args(void **state)
 	gives(*state, "kernel_args",
 	      "kernel_args: {iommu: passthrough, isolate_cpus: 4-7, set: [pci=realloc, nosmt]}\n"
 	      "hugepages: [{size: 1G, per_node: 2, default: true}]\n",
-	      "kernel_args/next_boot initrd.boot [] bootenv  = intel_iommu=on iommu=pt "
+	      "kernel_args/next_boot gate.check [] bootenv  = intel_iommu=on iommu=pt "
 	      "isolcpus=4-7 nohz_full=4-7 irqaffinity=0-3 pci=realloc nosmt "
 	      "default_hugepagesz=1G hugepagesz=1G hugepages=0:2,1:2\n"
 #define ISOLATES(name, text)                                                          \
@@ -330,12 +329,12 @@ static void test_kernel_args(void **state)
 							"loader = menu entries use them "
 							"on-fail warn\n");
 	/* none wanted: what an earlier profile left must still go */
-	gives(*state, NULL, "", "kernel_args/next_boot initrd.boot [] bootenv  = \n");
+	gives(*state, NULL, "", "kernel_args/next_boot gate.check [] bootenv  = \n");
 }
 
 /* --- hugepages --------------------------------------------------------------------------- */
 
-#define NO_ARGS "kernel_args/next_boot initrd.boot [] bootenv  = \n"
+#define NO_ARGS "kernel_args/next_boot gate.check [] bootenv  = \n"
 
 static void test_hugepages(void **state)
 {

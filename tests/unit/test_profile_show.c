@@ -381,7 +381,6 @@ static void site(void **state)
 	for (size_t i = 0; i < array_len(cases); i++) {
 		tmp_write(t, "etc/railhead/railhead.conf", cases[i].text);
 		site_load(&t->root, &got, &t->diags);
-		assert_int_equal(got.retry_after, cases[i].error ? 0 : 10);
 		assert_true(got.admit_off == cases[i].wanted.admit_off &&
 			    got.admit_none == cases[i].wanted.admit_none &&
 			    got.reboot == cases[i].wanted.reboot);
@@ -397,34 +396,7 @@ static void site(void **state)
 	}
 }
 
-static void site_retries(void **state)
-{
-	static const struct {
-		const char *text;
-		int after; /* -1: an error */
-	} cases[] = {
-		{"0", 0},   {"1", 1},	{"10", 10}, {"99", 99},	 {"100", -1},
-		{"-1", -1}, {"1d", -1}, {"no", -1}, {">=3", -1}, {"[1]", -1},
-	};
-	struct tmp *t = *state;
-	struct site got;
-
-	site_load(&t->root, &got, &t->diags);
-	assert_int_equal(got.retry_after, 10);
-	for (size_t i = 0; i < array_len(cases); i++) {
-		cleanup_free char *text =
-			xasprintf("schema: 1\nretry_kernel_args_after: %s\n", cases[i].text);
-
-		tmp_write(t, "etc/railhead/railhead.conf", text);
-		site_load(&t->root, &got, &t->diags);
-		if ((t->diags.errors > 0) != (cases[i].after < 0))
-			fail_msg("%s", text);
-		assert_int_equal(got.retry_after, cases[i].after < 0 ? 0 : cases[i].after);
-		diags_free(&t->diags);
-	}
-}
-
-/* Each case is a set of files; the keys of the first that counts, or an error. */
+/* Each case is a set of files with admit_off; the value of the one that counts, or an error. */
 static void site_layers(void **state)
 {
 #define CONF "etc/railhead/railhead.conf"
@@ -432,40 +404,45 @@ static void site_layers(void **state)
 		struct {
 			const char *file, *text; /* "-> /dev/null" is a link */
 		} files[4];
-		int after;	   /* retry_kernel_args_after that counts */
+		bool admit_off;
 		const char *error; /* or NULL */
 	} cases[] = {
-		{{{"usr/lib/railhead/railhead.conf", "3"}}, 3, NULL},
-		{{{"usr/lib/railhead/railhead.conf", "3"}, {"run/railhead/railhead.conf", "4"}},
-		 4,
+		{{{"usr/lib/railhead/railhead.conf", "true"}}, true, NULL},
+		{{{"usr/lib/railhead/railhead.conf", "false"},
+		  {"run/railhead/railhead.conf", "true"}},
+		 true,
 		 NULL},
-		{{{"usr/lib/railhead/railhead.conf", "3"},
-		  {"run/railhead/railhead.conf", "4"},
-		  {CONF, "5"}},
-		 5,
+		{{{"usr/lib/railhead/railhead.conf", "false"},
+		  {"run/railhead/railhead.conf", "false"},
+		  {CONF, "true"}},
+		 true,
 		 NULL},
-		{{{"usr/lib/railhead/railhead.conf", "3"}, {CONF, "-> /dev/null"}}, 10, NULL},
-		{{{CONF, "5"}, {"usr/lib/railhead/railhead.conf.d/10.conf", "6"}}, 6, NULL},
-		{{{CONF ".d/20.conf", "7"}, {"usr/lib/railhead/railhead.conf.d/30.conf", "8"}},
-		 8,
+		{{{"usr/lib/railhead/railhead.conf", "true"}, {CONF, "-> /dev/null"}}, false, NULL},
+		{{{CONF, "false"}, {"usr/lib/railhead/railhead.conf.d/10.conf", "true"}},
+		 true,
 		 NULL},
-		{{{CONF ".d/30.conf", "7"}, {"usr/lib/railhead/railhead.conf.d/30.conf", "8"}},
-		 7,
+		{{{CONF ".d/20.conf", "false"},
+		  {"usr/lib/railhead/railhead.conf.d/30.conf", "true"}},
+		 true,
 		 NULL},
-		{{{CONF ".d/20.conf", "7"},
-		  {"usr/lib/railhead/railhead.conf.d/30.conf", "8"},
+		{{{CONF ".d/30.conf", "true"},
+		  {"usr/lib/railhead/railhead.conf.d/30.conf", "false"}},
+		 true,
+		 NULL},
+		{{{CONF ".d/20.conf", "true"},
+		  {"usr/lib/railhead/railhead.conf.d/30.conf", "false"},
 		  {CONF ".d/30.conf", "-> /dev/null"}},
-		 7,
+		 true,
 		 NULL},
-		{{{CONF ".d/20", "7"}, {CONF ".d/.x.conf", "8"}}, 10, NULL},
-		{{{CONF, "5"}, {CONF ".d/20.conf", ""}}, 10, NULL},
-		{{{CONF, "5"}, {"run/railhead/railhead.conf.d/x.conf", "100"}},
-		 0,
-		 "/run/railhead/railhead.conf.d/x.conf:2:26: retry_kernel_args_after: "},
-		{{{"usr/lib/railhead/railhead.conf", "3"}, {CONF, "-> /nowhere"}},
-		 0,
+		{{{CONF ".d/20", "true"}, {CONF ".d/.x.conf", "true"}}, false, NULL},
+		{{{CONF, "true"}, {CONF ".d/20.conf", ""}}, false, NULL},
+		{{{CONF, "true"}, {"run/railhead/railhead.conf.d/x.conf", "yes"}},
+		 false,
+		 "/run/railhead/railhead.conf.d/x.conf:2:12: admit_off: "},
+		{{{"usr/lib/railhead/railhead.conf", "true"}, {CONF, "-> /nowhere"}},
+		 false,
 		 "/" CONF ": No such file"},
-		{{{CONF ".d", "8"}}, 0, "/" CONF ".d: Not a directory"},
+		{{{CONF ".d", "true"}}, false, "/" CONF ".d: Not a directory"},
 	};
 #undef CONF
 	struct site got;
@@ -477,8 +454,7 @@ static void site_layers(void **state)
 		t = *state;
 		for (size_t j = 0; j < array_len(cases[i].files) && cases[i].files[j].file; j++) {
 			const char *text = cases[i].files[j].text;
-			cleanup_free char *conf =
-				xasprintf("schema: 1\nretry_kernel_args_after: %s\n", text);
+			cleanup_free char *conf = xasprintf("schema: 1\nadmit_off: %s\n", text);
 
 			if (str_starts(text, "-> "))
 				assert_int_equal(
@@ -487,9 +463,9 @@ static void site_layers(void **state)
 				tmp_write(t, cases[i].files[j].file, conf);
 		}
 		site_load(&t->root, &got, &t->diags);
-		if ((int)got.retry_after != cases[i].after ||
+		if (got.admit_off != cases[i].admit_off ||
 		    (t->diags.errors > 0) != !!cases[i].error)
-			fail_msg("case %zu: %u", i, got.retry_after);
+			fail_msg("case %zu: %d", i, got.admit_off);
 		if (cases[i].error) {
 			cleanup_free char *text = diag_format(&t->diags.list.v[0]);
 
@@ -512,7 +488,6 @@ int main(void)
 		TEST(derived_without_a_node),
 		TEST(dropins),
 		TEST(site),
-		TEST(site_retries),
 		cmocka_unit_test(site_layers),
 	};
 

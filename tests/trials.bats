@@ -1,0 +1,322 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Trials of kernel arguments over whole boots: what arms them, what becomes of them, what the next boot
+# has. All series of boots are in tests/histories, the node's own reboots in the VM.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+load lib/fakebench
+load lib/trials
+
+setup() {
+  trial_node
+}
+
+record_says() { # LINE of /var/lib/railhead/kernel-args
+  grep -qxE -- "$1" "$kept/kernel-args" || {
+    cat "$kept/kernel-args"
+    return 1
+  }
+}
+
+@test "only the gate arms a trial: no stage of a boot, and no apply by hand, writes anything of it" {
+  wants new=1
+  boot
+  before=$(sha256sum "$env")
+  for stage in initrd early devices; do
+    "$railhead" apply --stage "$stage" --root "$root"
+  done
+  run -0 "$railhead" apply --root "$root"
+  [ "$(sha256sum "$env")" = "$before" ]
+  gate 8
+  [[ $output == *"a reboot with other kernel arguments is due"* ]]
+  in_env 'railhead_try=[ab]'
+  fault RH-BOOT-ARGS-DIFFER "trial 1 of 2"
+  [ "$(jq -r .verdict "$record")" = waiting ]
+  # nothing was measured for it
+  jq -e '.measurements | length == 0' "$record"
+}
+
+@test "a trial that comes to its verdict is kept, and later boots write nothing" {
+  wants new=1
+  trial
+  gate 0
+  is_in_force new=1
+  boot
+  gate 0
+  before=$(sha256sum "$env" "$kept/kernel-args")
+  boot
+  gate 0
+  [ "$(sha256sum "$env" "$kept/kernel-args")" = "$before" ]
+  run -0 "$railhead" kargs --root "$root"
+  [[ $output == *"state      same"*"what next  each boot has them"* ]]
+}
+
+@test "an item that held before fails in the trial: refused and named, and the next boot has the earlier arguments" {
+  wants new=1
+  trial
+  put "$width" 8
+  gate 8
+  [[ $output == *"a reboot with other kernel arguments is due"* ]]
+  fault RH-BOOT-ARGS-UNFIT "gate/width/$PF0/width failed in their trial and held before"
+  in_env railhead_try=-
+  put "$width" 16
+  boot
+  has old=1
+  gate 7
+  fault RH-BOOT-ARGS-UNFIT "gate/width/$PF0/width failed in a trial with them on kernel"
+  [ "$(jq -r '[.faults[].code] | unique | join(" ")' "$record")" = RH-BOOT-ARGS-UNFIT ]
+  run -9 "$railhead" kargs --root "$root"
+  [[ $output == *"state      unfit: "*"failed     gate/width/$PF0/width"* ]]
+  run -9 "$railhead" kargs --json --root "$root"
+  [ "$(jq -r '.state + " " + .story.state' <<<"$output")" = "unfit unfit" ]
+  # no boot tries them again by itself
+  boot
+  gate 7
+  in_env railhead_try=-
+}
+
+@test "refused arguments are tried again with --retry, and with a new version of the profile" {
+  wants new=1
+  trial
+  put "$width" 8
+  gate 8
+  put "$width" 16
+  boot
+  gate 7
+  "$railhead" apply --retry --root "$root"
+  gate 8
+  boot
+  put "$width" 8
+  gate 8
+  put "$width" 16
+  boot
+  gate 7
+  sed -i '/^name: /a version: "2"' "$root/etc/railhead/profiles/sku.yaml"
+  boot
+  gate 8
+  boot
+  gate 0
+  is_in_force new=1
+}
+
+@test "a trial that died before --retry, and is not counted yet, is forgiven, too; one that runs is not" {
+  wants new=1
+  trial
+  boot
+  "$railhead" apply --retry --root "$root"
+  gate 8
+  record_says 'deaths 0'
+  boot
+  "$railhead" apply --retry --root "$root"
+  in_env railhead_try=t
+  boot
+  gate 8
+  record_says 'deaths 1'
+}
+
+@test "an item that failed before the trial is no fault of the arguments: they are kept, in one reboot" {
+  put "$width" 8
+  wants new=1
+  trial
+  gate 7
+  [[ $output != *"is due"* ]]
+  is_in_force new=1
+  [ "$(jq -r '[.faults[].code] | join(" ")' "$record")" = RH-NIC-LINK-WIDTH ]
+}
+
+@test "an item fails, and the record of what held is lost: the next boot tries again" {
+  wants new=1
+  trial
+  rm "$kept/kernel-args"
+  put "$width" 8
+  gate 7
+  in_env railhead_try=-
+  boot
+  has old=1
+  gate 8
+  boot
+  gate 7
+  is_in_force new=1
+}
+
+@test "two trials die: rejected, with the earlier arguments; an orderly shutdown is no death" {
+  wants new=1
+  trial
+  boot
+  has old=1
+  gate 8
+  record_says 'deaths 1'
+  boot
+  # the units of the trial say how it ends
+  "$railhead" kargs --ended stop --root "$root"
+  boot
+  gate 8
+  record_says 'deaths 1'
+  boot
+  "$railhead" kargs --ended timer --root "$root"
+  boot
+  gate 7
+  fault RH-BOOT-ARGS-REJECTED "2 trial boots with them died"
+  fault RH-BOOT-ARGS-REJECTED "died, the last by the trial's timer; the earlier arguments are in force"
+  boot
+  gate 7
+  in_env railhead_try=-
+  has old=1
+}
+
+@test "the word of a trial on its end counts for that trial alone" {
+  wants new=1
+  trial
+  "$railhead" kargs --ended stop --root "$root"
+  boot
+  gate 8
+  record_says 'deaths 0'
+  boot
+  boot
+  gate 8
+  record_says 'deaths 1'
+}
+
+@test "a verdict without a profile does not count against the arguments" {
+  wants new=1
+  trial
+  put "$root/etc/railhead/profiles/sku.yaml" "schema: 1
+name: sku
+match: {"
+  gate 7
+  wants new=1
+  boot
+  has old=1
+  gate 8
+  record_says 'deaths 0'
+  boot
+  gate 0
+  is_in_force new=1
+}
+
+@test "kargs --ended says nothing of a boot that is no trial, or whose trial is over" {
+  "$railhead" kargs --ended stop --root "$root"
+  [ ! -e "$kept/trial-end" ]
+  wants new=1
+  trial
+  gate 0
+  "$railhead" kargs --ended timer --root "$root"
+  [ ! -e "$kept/trial-end" ]
+  run -2 "$railhead" kargs --ended never --root "$root"
+  [[ $output == *"expected one of: timer, stop"* ]]
+}
+
+@test "three reboots without a settled verdict are the most, whichever record of them is lost" {
+  for i in 1 2 3; do
+    wants "new=$i"
+    boot
+    gate 8
+    if [ "$i" = 2 ]; then rm -r "$kept"; fi
+    boot
+  done
+  wants new=4
+  boot
+  gate 7
+  fault RH-BOOT-LOOP "3 reboots with no settled verdict in between"
+  boot
+  gate 7
+  fault RH-BOOT-LOOP "3 reboots"
+  "$railhead" apply --retry --root "$root"
+  gate 8
+  boot
+  gate 0
+  is_in_force new=4
+}
+
+@test "/var can not be written: no trial is armed, and it is said why" {
+  wants new=1
+  boot
+  rm -r "$kept"
+  : >"$kept"
+  gate 7
+  in_env railhead_try=-
+  fault RH-BOOT-TRIAL-OPEN "/var/lib/railhead: Not a directory"
+}
+
+@test "the profile changes while others are on trial: the next boot tries the new ones" {
+  wants new=1
+  trial
+  wants new=2
+  gate 7
+  fault RH-BOOT-ARGS-DIFFER "while others are on trial in this boot"
+  in_env railhead_try=-
+  boot
+  has old=1
+  gate 8
+  boot
+  gate 0
+  is_in_force new=2
+}
+
+@test "a kernel is installed: GRUB counts until its verdict, and leaves the arguments out after two boots without one" {
+  mkdir -p "$root/lib/modules/6.99"
+  "$railhead" kargs --new-kernel 6.99 --root "$root"
+  in_env railhead_begun=0
+  boot
+  has railhead.begun=1
+  gate 0
+  in_env railhead_begun=0 # of another kernel
+  rmdir "$root/lib/modules/6.99" # removed before it was booted
+  boot
+  gate 0
+  in_env railhead_begun=-
+  "$railhead" kargs --new-kernel "" --root "$root"
+  boot
+  has railhead.begun=1
+  boot
+  has railhead.begun=2
+  boot
+  has railhead.slot=-a || has railhead.slot=-b
+  gate 8
+  fault RH-BOOT-ARGS-DIFFER "GRUB left the earlier arguments out of this boot"
+  boot
+  gate 0
+  is_in_force old=1
+}
+
+@test "a kernel is installed, and railhead.env is damaged: the file is named, and left as GRUB reads it" {
+  sed -i 's/^railhead_sum=./railhead_sum=?/' "$env"
+  before=$(sha256sum "$env")
+  run -1 "$railhead" kargs --new-kernel 6.99 --root "$root"
+  [[ $output == *"railhead.env is damaged: "*"railhead kargs --reset"* ]]
+  [ "$(sha256sum "$env")" = "$before" ]
+}
+
+@test "kargs --reset in a boot that has arguments: which of the line are railhead's stays known" {
+  "$railhead" kargs --reset --root "$root"
+  wants root=/dev/vda2
+  gate 8
+  fault RH-BOOT-ARGS-DIFFER "kernel arguments differ (-old=1)"
+  boot
+  gate 0
+  # a damaged file, too
+  wants new=1
+  trial
+  gate 0
+  boot
+  printf x | dd of="$env" bs=1 seek=106 conv=notrunc status=none
+  "$railhead" kargs --reset --root "$root"
+  wants root=/dev/vda2
+  gate 8
+  fault RH-BOOT-ARGS-DIFFER "kernel arguments differ (-new=1)"
+}
+
+@test "the gate's unit is masked: no trial is armed, since nothing would judge it, and the fault says so" {
+  wants new=1
+  boot
+  mkdir -p "$root/etc/systemd/system"
+  ln -s /dev/null "$root/etc/systemd/system/railhead-gate.service"
+  gate 7
+  in_env railhead_try=-
+  fault RH-BOOT-NO-GATE "systemctl unmask railhead-gate.service"
+  run -9 "$railhead" kargs --root "$root"
+  [[ $output == *"state      no-gate: "* ]]
+  rm "$root/etc/systemd/system/railhead-gate.service"
+  gate 8
+}
