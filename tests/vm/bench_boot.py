@@ -61,9 +61,6 @@ rm -f /etc/systemd/system-generators/railhead-generator /etc/udev/rules.d/90-rai
 # Of groups that both boots have: what railhead's units make others do. All of the boot, ended units too.
 GROUPS = ("init.scope", "system.slice", "system.slice/systemd-udevd.service",
           "system.slice/systemd-journald.service", "system.slice/dbus.service")
-# A boot without the units would count as one that died.
-ENV = "/boot/grub/railhead.env"
-SAVED = "/root/railhead.env"
 USAGE = "sed -n 's/^usage_usec //p' /sys/fs/cgroup/%s/cpu.stat"
 SHOW = "systemctl show -p %s --value "
 REACHED = SHOW % "ActiveEnterTimestampMonotonic" + "multi-user.target"
@@ -91,7 +88,6 @@ def _boot(guest, with_railhead):
     if with_railhead != (status.status == 0):
         raise SystemExit(f"railhead status, where it was {'' if with_railhead else 'not '}run:\n"
                          + status.output)
-    guest.sh(f"cp {ENV} {SAVED}" if with_railhead else f"cp {SAVED} {ENV}")
     if with_railhead:
         record = json.loads(guest.read("/run/railhead/status.json"))
         if "again_because" in record["numbers"]:

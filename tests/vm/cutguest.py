@@ -170,8 +170,8 @@ class CutGuest(Guest):
     def _check_way(self, what, end):
         self.check_alive()
         console = self.console(self.begin_of_console)
-        # The verdict is told after its commit.
-        if "verdict: " in console or time.monotonic() > end:
+        # Another verdict than that of the gate which arms is told after its commit.
+        if re.search("verdict: (?!waiting)", console) or time.monotonic() > end:
             raise GuestError(f"there was no {what}; changes of railhead.env: {self.kinds};"
                              f" the console ends with:\n{console[-3000:]}")
 
@@ -265,10 +265,8 @@ def _kind(before, after):
         return "commit"
     if new["try"] != old["try"]:
         return {"t": "taken", "-": "disarm"}.get(new["try"], "arm")
-    if before[512:envfile.COUNT_LINE] != after[512:envfile.COUNT_LINE]:
+    if before[envfile.SECTOR:] != after[envfile.SECTOR:]:
         return "slot"
-    if before[512:] != after[512:]:
-        return "count"
     return "state" if before != after else None
 
 

@@ -17,19 +17,15 @@ class Damaged(Exception):
 def _layout():
     with open(_HEADER) as header:
         text = header.read()
-    fields = {name: (int(offset), int(width)) for name, offset, width in
-              re.findall(r"^\s+X\(\w+, \"(\w+)\", (\d+), (\d+)\)", text, re.M)}
-    slot = int(re.search(r"#define ENV_SLOT_SIZE (\d+)", text).group(1))
-    for name in re.findall(r"^\s+X\(\w+, \"(\w+)\", \d+, ENV_SLOT_SIZE\)", text, re.M):
-        offset = re.search(rf"\"{name}\", (\d+), ENV_SLOT_SIZE", text).group(1)
-        fields[name] = (int(offset), slot)
-    return int(re.search(r"#define ENV_SIZE (\d+)", text).group(1)), fields
+    numbers = dict(re.findall(r"^#define (ENV_\w+) (\d+)$", text, re.M))
+    fields = {name: (int(offset), int(numbers.get(width, width))) for name, offset, width in
+              re.findall(r"^\s+X\(\w+, \"(\w+)\", (\d+), (\w+)\)", text, re.M)}
+    return int(numbers["ENV_SIZE"]), fields
 
 
 SIZE, FIELDS = _layout()
-# Absent until args are committed.
+SECTOR = 512
 COUNT = "railhead_begun"
-COUNT_LINE = FIELDS[COUNT][0] - len(COUNT + "=")
 SIGNATURE = b"# GRUB Environment Block\n"
 # So begins the first sector of the file.
 BEGINNING = SIGNATURE + b"railhead_good="
@@ -41,10 +37,9 @@ def parse(data):
         raise Damaged(f"{len(data)} bytes instead of {SIZE}")
     frame = bytearray(b"#" * SIZE)
     frame[:len(SIGNATURE)] = SIGNATURE
+    frame[SECTOR - 1:SECTOR] = b"\n"  # of the comment behind the selectors
     values = {}
     for name, (offset, width) in FIELDS.items():
-        if name == COUNT and data[COUNT_LINE:COUNT_LINE + 1] == b"#":
-            continue
         value = data[offset:offset + width]
         if not re.fullmatch(rb"[ !#%&(-\[\]-~]*", value):
             raise Damaged(f"{name} is {value!r}")
@@ -55,9 +50,9 @@ def parse(data):
     if wrong:
         raise Damaged(f"byte {wrong[0]} is {data[wrong[0]]:#x}, and {len(wrong) - 1} others")
     for name, wanted in (("railhead_good", "[ab-]"), ("railhead_try", "[abt-]"),
-                         ("railhead_layout", "1"), ("railhead_deaths", "[0-9]+"),
-                         (COUNT, "[0-3-]")):
-        if not re.fullmatch(wanted, values.get(name, "-")):
+                         ("railhead_layout", "1"), ("railhead_reboots", "[0-9]"),
+                         (COUNT, "[0-2-]")):
+        if not re.fullmatch(wanted, values[name]):
             raise Damaged(f"{name} is {values[name]!r}")
     return values
 
@@ -65,6 +60,6 @@ def parse(data):
 def meaning(values):
     armed = values["railhead_try"] in ("a", "b")
     slot = values["railhead_try"] if armed else values["railhead_good"]
-    if not armed and values.get(COUNT) == "2":
+    if not armed and values[COUNT] == "2":
         return Meaning("", False)  # GRUB leaves the args out
     return Meaning(values.get(f"railhead_{slot}", ""), armed)

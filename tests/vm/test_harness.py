@@ -227,6 +227,38 @@ class Console(unittest.TestCase):
             self.assertFalse(goes_no_further(runs, vm.HANG, vm.HANG))
             self.assertTrue(goes_no_further("Kernel panic\n", 0, 0))
 
+    def test_a_guest_settles_in_the_boot_in_which_nobody_asks_for_a_reboot(self):
+        class Rebooting(vm.Guest):
+            """Each boot: systemd's word for it, or "" if the reset comes before the answer."""
+            resets, boots = 0, []
+
+            def wait_for_shell(self, resets=0):
+                if resets < 0:
+                    raise GuestError("more reboots than there may be")
+
+            def _state_of_boot(self):
+                state = self.boots.pop(0)
+                self.resets += state in ("", *vm.ENDS_SOON)
+                if not state:
+                    raise GuestError("no answer")
+                return state
+
+            def run(self, command, timeout=60):
+                return vm.Result(0, "")
+
+        def settle(resets, *boots):
+            with tempfile.TemporaryDirectory() as place:
+                guest = Rebooting(place, "tcg", os.path.join(place, "image"), place, hardware=["-none"])
+                guest.boots = list(boots)
+                state = guest.wait_until_settled(resets)
+                return state, guest.resets
+
+        self.assertEqual(settle(3, "", "stopping", "maintenance", "degraded"), ("degraded", 3))
+        self.assertEqual(settle(3, "running"), ("running", 0))
+        for boots in ((2, "", "", ""), (1, "starting")):
+            with self.assertRaises(GuestError):
+                settle(*boots)
+
     def test_an_answer_that_the_emulator_forgot_comes_with_the_next(self):
         class Silent(vm.Guest):
             resets = 0

@@ -115,6 +115,10 @@ REBOOT = "systemctl --force reboot"
 ORDERLY_REBOOT = "systemctl reboot"
 
 
+# States of systemd in which a boot does not go on: a shutdown is under way, or the timer of a trial ends it.
+ENDS_SOON = ("stopping", "maintenance")
+
+
 class GuestError(Exception):
     """The guest, or QEMU, did not do what the harness asked."""
 
@@ -350,11 +354,12 @@ class Guest:
         self.power_on()
 
     def first_boot(self):
-        """Start from the base image; returns once the boot behind its one reboot is done."""
+        """Start from the base image; returns once the boot behind its one reboot is done, the trial of the
+        arguments which the first one lacked."""
         self.start()
-        self.wait_for_reset(1)
-        self.wait_for_shell()
-        self.wait_until_booted()
+        self.wait_until_settled(1)
+        if self.resets != 1:
+            raise GuestError("the first boot did not reboot:\n" + self.run("railhead status").output)
 
     def power_on(self, more=(), read_only=False):
         """Start QEMU on the disk as it is now; more: further options, like -kernel."""
@@ -578,18 +583,6 @@ class Guest:
                 for event in list(self._qmp.events)
                 if event["event"] == "RESET" and event["data"].get("guest")]
 
-    def wait_for_reset(self, count):
-        """Wait until the guest has rebooted itself that often since its start."""
-        begin = time.monotonic()
-        while self.resets < count:
-            if not self._shell.lines.empty():
-                raise GuestError("the boot went on to the real root, without a reboot")
-            self._check_qemu()
-            if self._goes_no_further(begin) or time.monotonic() > begin + HANG:
-                raise GuestError("no reboot; the console ends with:\n"
-                                 + self.console()[-3000:])
-            time.sleep(0.2)
-
     # --- the console -----------------------------------------------------
 
     def console(self, start=0):
@@ -771,21 +764,41 @@ class Guest:
     def read(self, path):
         return self.sh(f"cat {path}")
 
-    def reboot(self, further=0, command=REBOOT):
-        """Reboot from inside; returns once the next boot's shell is there.
-
-        further: how many more reboots may come before that.
-        """
+    def reboot(self, command=REBOOT):
+        """Reboot from inside; returns once the next boot's shell is there."""
         self.send(command)
-        self.wait_for_shell(resets=1 + further)
+        self.wait_for_shell(resets=1)
+
+    def wait_until_settled(self, resets):
+        """Wait for a boot that runs all its jobs, and in which nobody asks for a reboot.
+
+        resets: how many reboots the guest may have made by then, since its start.
+        """
+        while True:
+            self.wait_for_shell(resets - self.resets)
+            now = self.resets
+            try:
+                state = self._state_of_boot()
+                if state not in ENDS_SOON:
+                    return self._finish_boot(state)
+            except GuestError:
+                if self.resets == now:
+                    raise
 
     def wait_until_booted(self):
         """Wait for systemd to have run every job of the boot."""
+        return self._finish_boot(self._state_of_boot())
+
+    def _state_of_boot(self):
+        """By systemd's word, once the boot has run its jobs or ends; "" if that does not come."""
         end = time.monotonic() + HANG
         state = ""  # while the wait for it is cut off
         while not state and not self._line_stands and time.monotonic() < end:
             state = self.run("systemctl is-system-running --wait", SILENCE).output.strip()
             self._line_stands = None if state else self._look_at_line()
+        return state
+
+    def _finish_boot(self, state):
         if state not in ("running", "degraded"):
             jobs = self.run("systemctl list-jobs; systemctl --failed; cat /proc/1/stack").output
             raise GuestError(f"the boot does not finish (state {state}):\n{jobs}")

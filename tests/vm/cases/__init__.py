@@ -35,6 +35,8 @@ from cases import trial_cost  # noqa: F401
 from cases import boot_counters  # noqa: F401
 from cases import other_kernel  # noqa: F401
 from cases import reboot_budget  # noqa: F401
+from cases import no_gate   # noqa: F401
+from cases import busy      # noqa: F401
 from cases import cores     # noqa: F401
 from cases import p2p       # noqa: F401
 from cases import soft_reboot  # noqa: F401

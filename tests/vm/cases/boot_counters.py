@@ -108,24 +108,24 @@ def rauc_holds_back(vm):
     equal("verdict", status_json(vm)["verdict"], "blocked")
     contains("railhead status", exits(vm, "railhead status", 7), "version=7", "RAUC counts", BLOCK)
     expect_fault(vm, "RH-BOOT-COUNTED", "rauc.slot=A, ORDER=A B, A_OK=1 A_TRY=1, B_OK=1 B_TRY=0")
-    exits(vm, "railhead apply 2>&1", 9, 120)
+    exits(vm, "railhead gate 2>&1", 7, 180)
     # What GRUB has counted stays counted.
     block = _block(vm)
     equal("A_TRY, B_TRY", (block["A_TRY"], block["B_TRY"]), ("1", "0"))
 
 
-def _mark_good_and_apply(vm):
+def _mark_good_and_arm(vm):
     _set(vm, "A_TRY=0")
-    exits(vm, "railhead apply 2>&1", 8, 120)
+    exits(vm, "railhead gate 2>&1", 8, 180)
 
 
 @state("rauc, good", guest=OTHERS)
 def rauc_good(vm):
-    _mark_good_and_apply(vm)
+    _mark_good_and_arm(vm)
     power_cycle(vm, 1)
 
 
-@case("rauc, good", "RAUC: once the boot is marked good, apply arms the trial, which comes in the same slot")
+@case("rauc, good", "RAUC: once the boot is marked good, the gate arms the trial, which comes in the same slot")
 def rauc_stays(vm):
     equal("reboots", vm.seen["resets"], 1)
     equal("slots of the kernels", _slots(vm), [["A"]])
@@ -136,7 +136,7 @@ def rauc_stays(vm):
 @state("rauc, dead", guest=OTHERS)
 def rauc_dead(vm):
     want(vm, WANTED + ["rdinit=/nonexistent"])
-    _mark_good_and_apply(vm)
+    _mark_good_and_arm(vm)
     vm.dead_end = STUCK
     power_cycle(vm, 2)
 

@@ -1,5 +1,5 @@
-"""The boot partition is found from fstab while /boot is not mounted, which is
-how the stage in the initramfs sees it."""
+"""The boot partition is found from fstab while /boot is not mounted, as with
+`noauto` there."""
 
 from harness import SNAPSHOT, case, equal, expect
 
@@ -18,9 +18,9 @@ def _unmount_boot(vm, source):
     expect(vm.run("mountpoint -q /boot").status != 0, "/boot is still mounted")
 
 
-def _plan_initrd(vm):
-    """What the plan of the initramfs stage says, and that nothing stays mounted."""
-    result = vm.run("railhead plan --stage initrd", 120)
+def _plan(vm):
+    """What the plan says, and that nothing stays mounted."""
+    result = vm.run("railhead plan --stage gate", 120)
     equal("/boot after the plan", vm.run("mountpoint -q /boot").status != 0, True)
     mounts = vm.run("grep ^/dev/vda1 /proc/self/mountinfo; grep ' /dev/vda1 ' /proc/mounts")
     equal("mounts of the boot partition left", mounts.output, "")
@@ -31,7 +31,7 @@ def _declare(name, source):
     @case(SNAPSHOT, f"the boot partition is found by {name} in fstab")
     def found(vm):
         _unmount_boot(vm, source)
-        result = _plan_initrd(vm)
+        result = _plan(vm)
         expect(result.status == 0, f"plan ends with {result.status}:\n{result.output}")
 
 
@@ -42,7 +42,7 @@ for _name, _source in SOURCES.items():
 @case(SNAPSHOT, "a boot partition that is not there is an error, not another disk's")
 def not_found(vm):
     _unmount_boot(vm, "LABEL=gone")
-    result = _plan_initrd(vm)
+    result = _plan(vm)
     expect(result.status != 0, f"plan ends well:\n{result.output}")
     expect("gone" in result.output or "/boot" in result.output,
            f"the reason does not name the source:\n{result.output}")
@@ -52,5 +52,5 @@ def not_found(vm):
 def directory(vm):
     vm.sh("cp -a /boot /run/boot && umount /boot && cp -a /run/boot/grub /boot/"
           " && sed -i '/ \\/boot /d' /etc/fstab && systemctl daemon-reload", 120)
-    result = vm.run("railhead plan --stage initrd", 120)
+    result = vm.run("railhead plan --stage gate", 120)
     expect(result.status == 0, f"plan ends with {result.status}:\n{result.output}")

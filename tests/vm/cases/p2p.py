@@ -8,7 +8,6 @@ on, as on any machine. What is asserted is read from config space by setpci and 
 import re
 
 import prepare
-from cases.layouts import first_boots
 from cases.trials import ENV, PROFILE, WANTED, power_cycle
 from harness import (case, contains, equal, exits, expect, expect_fault, state, status_json)
 
@@ -39,7 +38,7 @@ def _want(vm, p2p, *args):
 def _boot_with(vm, p2p, *args):
     """The same, and the one boot that tries the arguments."""
     _want(vm, p2p, *args)
-    exits(vm, "railhead apply", 8, 120)
+    exits(vm, "railhead gate", 8, 180)
     power_cycle(vm, 1)
     equal("reboots", vm.seen["resets"], 1)
     contains("railhead.env", vm.seen["env"], "\nrailhead_try=-\n")
@@ -91,7 +90,7 @@ def _direct(*ports):
 
 @state("p2p2", guest=P2P)
 def boot2(vm):
-    first_boots(vm)
+    vm.first_boot()
 
 
 @state("redirected", guest=P2P, after="p2p2")
@@ -166,7 +165,7 @@ def set_by_railhead(vm):
     _boot_with(vm, "direct, acs: set")
 
 
-@case("set by railhead", "acs: set: IOMMU and ACS in one trial, and the next initramfs wants the same")
+@case("set by railhead", "acs: set: IOMMU and ACS in one trial, and the boot that has them wants the same")
 def derived(vm):
     root, nic_port, gpu_port, nic, _ = _ports(vm)
     equal("the argument on the kernel's line", vm.seen["args"].count(_direct(nic_port, gpu_port)), 1)

@@ -208,9 +208,13 @@ def users_line_is_kept(vm):
     vm.sh(INSTALL, 300)
     vm.sh("railhead apply", 120)
     own_line(1, True)
+    equal("railhead.env", vm.sh(env), args)
     vm.sh(NEW_KERNEL, 300)
     own_line(2, True)
-    equal("railhead.env", vm.sh(env), args)
+    # Until a verdict with that kernel GRUB counts its boots.
+    contains("railhead.env", vm.read(ENV), "\nrailhead_begun=0\n")
+    contains("railhead.env but for that", vm.sh(f"sed 's/^railhead_begun=0/railhead_begun=-/' {ENV}"
+                                                " | sha256sum"), args.split()[0])
     contains("railhead plan", vm.sh("railhead plan", 120), "converged")
     vm.sh("railhead kargs --reset && update-grub 2>&1", 120)
     own_line(2, True)

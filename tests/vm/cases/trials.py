@@ -2,7 +2,8 @@
 comes back by itself, and is rebooted no oftener than it must.
 
 Two small guests, side by side, begin from the guest "bootdir" after its first boots, for most
-states anew: half of the time they wait for panics and timers.
+states anew: half of the time they wait for panics and timers. A trial is armed by the gate of a
+boot that comes to it; here mostly by `railhead gate`, so that one boot less is needed.
 """
 
 import os
@@ -11,7 +12,7 @@ import subprocess
 import time
 
 import prepare
-from cases.layouts import FIRST_BOOTS, SWITCH
+from cases.layouts import FIRST_BOOTS
 from harness import (case, contains, equal, eventually, exits, expect, expect_fault, is_active,
                      json_of, state, status_json)
 from vm import HANG, ORDERLY_REBOOT, REBOOT
@@ -32,28 +33,38 @@ def want(vm, args):
 
 
 def arm(vm, args):
-    """As want(), and the next boot is a trial already: that the initramfs arms it is seen elsewhere."""
+    """As want(), and the next boot is a trial already: that a boot's own gate arms is seen elsewhere."""
     want(vm, args)
-    exits(vm, "railhead apply", 8, 120)
+    exits(vm, "railhead gate", 8, 300)
 
 
-def power_cycle(vm, resets, command=REBOOT):
-    """A reboot from inside; note what came of it. resets: how many there may be in all."""
+def wait_for_boot(vm, console, number, line=""):
+    """Wait until so many kernels have started since, with that on their lines.
+
+    Boots before that one may come as far as the shell, and reboot.
+    """
+    end = time.monotonic() + HANG
+    while len(re.findall(r"\] Command line: .*" + line, vm.console(console))) < number:
+        vm.shell_said("ready")
+        expect(time.monotonic() < end, f"boot {number} {line} did not begin; the console ends"
+               f" with:\n{vm.console()[-2000:]}")
+        vm.check_alive()
+        time.sleep(0.1)
+
+
+def power_cycle(vm, boots, command=REBOOT):
+    """A reboot from inside, after which the node boots so many times; note what came of it."""
     before, console = vm.resets, vm.console_size()
     vm.send(command)
-    vm.wait_for_shell(resets=resets)
+    finish(vm, boots, before, console)
+
+
+def finish(vm, boots, before, console):
+    """The last of so many boots since goes on to its verdict."""
+    wait_for_boot(vm, console, boots)
+    vm.wait_for_shell()
     vm.wait_until_booted()
     look(vm, vm.resets - before, console)
-
-
-def wait_for_resets(vm, count):
-    """Wait for reboots of boots that come as far as a shell, which then says so."""
-    end = time.monotonic() + HANG
-    while vm.resets < count:
-        vm.shell_said("ready")
-        expect(time.monotonic() < end, f"{vm.resets} reboots, not {count}; the console ends"
-               f" with:\n{vm.console()[-2000:]}")
-        time.sleep(0.2)
 
 
 def look(vm, resets, console):
@@ -97,13 +108,14 @@ def rejected(vm, bad):
     came_back(vm, bad, "REJECTED", "2 trial boots", "railhead apply --retry")
 
 
-@case(FIRST_BOOTS, "the first boot lacks args: one reboot, from its initramfs, and no unit fails")
+@case(FIRST_BOOTS, "the first boot lacks args: one orderly reboot, by its gate, and no unit fails")
 def first_boot(vm):
     equal("reboots", vm.resets, 1)
     before, after = vm.boots_on_console()[1:]
     for what, text, wanted in (("first", before, False), ("second", after, True)):
-        equal(f"args on the line of the {what} boot", "railhead.slot=" in text, wanted)
-        equal(f"the root was entered in the {what} boot", SWITCH in text, wanted)
+        equal(f"args on the line of the {what} boot", "railhead.trial=" in text, wanted)
+        equal(f"the {what} boot was shut down in order",
+              re.search("Reached target .*[Rr]eboot", text) is not None, not wanted)
     equal("failed units", vm.sh("systemctl --failed --plain --no-legend --no-pager"), "")
 
 
@@ -148,9 +160,7 @@ def _panic_twice(vm, *buttons):
     vm.send(REBOOT)
     for number in buttons:
         _end_panic(vm, console, number)
-    vm.wait_for_shell(resets=1)
-    vm.wait_until_booted()
-    look(vm, vm.resets - before, console)
+    finish(vm, 4, before, console)
 
 
 @state("panic", guest=DEADLY, after=FIRST_BOOTS)
@@ -166,38 +176,45 @@ def panic_comes_back(vm):
     equal("panics", len(re.findall("end Kernel panic|Kernel panic - not", vm.seen["console"])) > 0,
           True)
     equal("reboots, the button's too", vm.seen["resets"], 4)
+    lines = kernels(vm)
+    equal("trials", ["railhead.trial=" in line for line in lines], [True, False, True, False])
+    equal("the line after the second trial, beside that after the first", lines[3], lines[1])
     rejected(vm, PANIC)
 
 
 @state("panic again", guest=DEADLY)
 def panic_again(vm):
+    vm.seen["env_before"] = vm.sh(f"cat {ENV}")
+    vm.seen["line_before"] = vm.read("/proc/cmdline")
     power_cycle(vm, 1)
 
 
-@case("panic again", "rejected args are remembered: no trial, and one healthy boot is counted once")
+@case("panic again", "rejected args are remembered: no trial, the same line, and no write")
 def rejection_is_remembered(vm):
     equal("reboots", vm.seen["resets"], 1)
-    equal("trials", trials(vm), [])
-    came_back(vm, PANIC, "REJECTED", "2 trial boots", "UTC")
-    contains("railhead.env", vm.seen["env"], "\nrailhead_healthy=1 \n")
+    came_back(vm, PANIC, "REJECTED", "2 trial boots")
+    equal("railhead.env", vm.seen["env"], vm.seen["env_before"])
+    equal("command line", vm.read("/proc/cmdline"), vm.seen["line_before"])
     before = vm.sh(f"stat -c '%Y %Z' {ENV}")
     exits(vm, "railhead gate", 7, 180)
     expect_fault(vm, "RH-BOOT-ARGS-REJECTED", "2 trial boots")
     equal("times of railhead.env", vm.sh(f"stat -c '%Y %Z' {ENV}"), before)
 
 
-@case("panic again", "kargs says which args, in JSON too, and exits 9; --retry arms")
+@case("panic again", "kargs says which args, in JSON too, and exits 9; after --retry the gate arms")
 def retry(vm):
     said = json_of(vm, "railhead kargs --json", (9,))
     equal("state", said["state"], "rejected")
     equal("missing", said["missing"], [PANIC])
-    exits(vm, "railhead apply", 9, 120)
-    exits(vm, "railhead apply --retry", 8, 120)
-    contains("railhead.env", vm.sh(f"cat {ENV}"), PANIC)
+    equal("what became of the trials", said["story"]["state"], "died")
+    exits(vm, "railhead apply --retry", 0, 120)
     equal("state", json_of(vm, "railhead kargs --json", (5,))["state"], "reboot")
+    exits(vm, "railhead gate", 8, 300)
+    contains("railhead.env", vm.sh(f"cat {ENV}"), PANIC)
+    equal("state", json_of(vm, "railhead kargs --json", (5,))["state"], "armed")
     # Thought better of it: what is armed is disarmed, and no boot is needed.
     want(vm, WANTED)
-    exits(vm, "railhead apply", 0, 120)
+    exits(vm, "railhead gate", 0, 300)
     equal("state", json_of(vm, "railhead kargs --json", (0,))["state"], "same")
     contains("railhead.env", vm.sh(f"cat {ENV}"), "\nrailhead_try=-\n")
 
@@ -209,7 +226,7 @@ def memory(vm):
     # with 100 MB.
     vm.seen["pages"] = vm.sh("awk '/^MemTotal/ { print int($2 / 2048) - 8 }' /proc/meminfo")
     vm.sh(f"sed -i 's/per_node: 16/per_node: {vm.seen['pages']}/' {PROFILE}")
-    exits(vm, "railhead apply", 8, 120)
+    exits(vm, "railhead gate", 8, 300)
     _panic_twice(vm, 1, 2)
 
 
@@ -254,12 +271,7 @@ def emergency(vm):
     vm.sh("mkdir -p /etc/systemd/system/railhead-trial.timer.d && printf"
           " '[Timer]\\nOnActiveSec=\\nOnActiveSec=40s\\n'"
           " >/etc/systemd/system/railhead-trial.timer.d/short.conf")
-    before, console = vm.resets, vm.console_size()
-    vm.send(REBOOT)
-    wait_for_resets(vm, before + 4)
-    vm.wait_for_shell()
-    vm.wait_until_booted()
-    look(vm, vm.resets - before, console)
+    power_cycle(vm, 4)
 
 
 @case("emergency", "a trial in emergency mode is ended by its timer, the good args come back")
@@ -291,31 +303,30 @@ def _end_crash(vm, console, number):
 @state("other image", guest=OTHERS, after=FIRST_BOOTS)
 def other_image(vm):
     vm.dead_end = STUCK
+    # As the hooks of a kernel's package do.
+    vm.sh("railhead kargs --new-kernel \"$(uname -r)\"")
     vm.sh(CRASH)
     settle(vm)
     before, console = vm.resets, vm.console_size()
     vm.send(REBOOT)
     for number in (1, 2, 3):
         _end_crash(vm, console, number)
-    # The trial's, and one more of the firmware's.
-    vm.wait_for_shell(resets=3)
-    vm.wait_until_booted()
-    look(vm, vm.resets - before, console)
+    finish(vm, 5, before, console)
 
 
-@case("other image", "good args crash another image: three boots are lost, then it boots without them")
+@case("other image", "good args crash a kernel that was installed: it boots without them, named")
 def other_image_boots(vm):
     lines = kernels(vm)
-    expect(re.search("railhead.slot=[ab]( |$)", lines[0]), f"no slot in {lines[0]}")
-    expect(re.search("railhead.slot=[ab]( |$)", lines[1]), f"no slot in {lines[1]}")
+    for number in (0, 1):
+        contains(f"line {number}", lines[number], f"railhead.begun={number + 1} panic=30")
+        expect(re.search("railhead.slot=[ab]( |$)", lines[number]), f"no slot in {lines[number]}")
     expect(re.search("railhead.slot=-[ab]( |$)", lines[2]), f"the args are in {lines[2]}")
-    equal("trials", len(trials(vm)), 1)
-    equal("boots", len(lines), 5)
+    equal("trials", ["railhead.trial=" in line for line in lines], [False, False, False, True, False])
     for arg in WANTED:
         expect(arg not in vm.seen["args"], f"{arg} is in {' '.join(vm.seen['args'])}")
     equal("verdict", vm.seen["status"]["verdict"], "blocked")
     contains("railhead status", exits(vm, "railhead status", 7), "REJECTED", "skew_tick=1")
-    contains("the console", vm.seen["console"], "GRUB left")
+    contains("railhead.env", vm.seen["env"], "\nrailhead_begun=-\n")
 
 
 # --- power cuts, versions -----------------------------------------------------------
@@ -325,45 +336,35 @@ def reset(vm):
     arm(vm, WANTED + ["version=2"])
     before, console = vm.resets, vm.console_size()
     vm.send(REBOOT)
-    end = time.monotonic() + HANG
-    while "railhead.trial=" not in vm.console(console):
-        expect(time.monotonic() < end, "no trial came:\n" + vm.console(console)[-2000:])
-        time.sleep(0.1)
-    vm.qmp("system_reset")  # the button: not counted as a reboot of the guest's
-    vm.wait_for_shell(resets=2)
-    vm.wait_until_booted()
-    look(vm, vm.resets - before, console)
-
-
-@state("two cuts", guest=OTHERS)
-def two_cuts(vm):
-    settle(vm)
-    console = vm.console_size()
-    vm.send(REBOOT)
-    for cut in (1, 2):
-        end = time.monotonic() + HANG
-        while vm.console(console).count("] Command line: ") < cut:
-            expect(time.monotonic() < end, f"boot {cut} did not begin:\n" + vm.console(console)[-2000:])
-            time.sleep(0.1)
-        vm.qmp("system_reset")
-    before = vm.resets
-    vm.wait_for_shell(resets=3)
-    vm.wait_until_booted()
-    look(vm, vm.resets - before, console)
-
-
-@case("two cuts", "two cuts in a row before railhead runs: the args are left out once, and come back")
-def two_cuts_converge(vm):
-    lines = kernels(vm)
-    expect(re.search("railhead.slot=-[ab]( |$)", lines[2]), f"the args are in {lines[2]}")
-    equal("trials", len(trials(vm)), 1)
-    equal("boots", len(lines), 4)
-    is_converged(vm, WANTED + ["version=2"])
+    wait_for_boot(vm, console, 1, r"railhead\.trial=")
+    vm.qmp("system_reset")  # the button
+    finish(vm, 3, before, console)
 
 
 @case("reset", "a trial that was cut short by a reset is made again, and rejects nothing")
 def reset_is_no_rejection(vm):
-    equal("trials", len(trials(vm)), 2)
+    equal("trials", ["railhead.trial=" in line for line in kernels(vm)], [True, False, True])
+    is_converged(vm, WANTED + ["version=2"])
+
+
+@state("two cuts", guest=OTHERS)
+def two_cuts(vm):
+    power_cycle(vm, 1)
+    vm.seen["env_before"], line = vm.seen["env"], vm.read("/proc/cmdline")
+    before, console = vm.resets, vm.console_size()
+    vm.send(REBOOT)
+    for cut in (1, 2):
+        wait_for_boot(vm, console, cut)
+        vm.qmp("system_reset")
+    finish(vm, 3, before, console)
+    vm.seen["line_before"] = line
+
+
+@case("two cuts", "two cuts in a row before railhead runs change nothing of the next line, and no byte")
+def two_cuts_change_nothing(vm):
+    equal("command line", vm.read("/proc/cmdline"), vm.seen["line_before"])
+    equal("different lines", len(set(kernels(vm))), 1)
+    equal("railhead.env", vm.seen["env"], vm.seen["env_before"])
     is_converged(vm, WANTED + ["version=2"])
 
 
@@ -373,7 +374,7 @@ def version_back(vm):
     power_cycle(vm, 1)
 
 
-@case("version back", "back to the earlier version of the profile: one trial, its args are gone")
+@case("version back", "back to the earlier args of the profile: one trial, the others are gone")
 def version_is_back(vm):
     equal("reboots", vm.seen["resets"], 1)
     equal("trials", len(trials(vm)), 1)
@@ -383,45 +384,32 @@ def version_is_back(vm):
 
 @state("cut trials", guest=OTHERS, after=FIRST_BOOTS)
 def cut_trials(vm):
-    vm.sh("printf 'schema: 1\\nretry_kernel_args_after: 1\\n' >/etc/railhead/railhead.conf")
     arm(vm, WANTED + ["version=4"])
     before, console = vm.resets, vm.console_size()
     vm.send(REBOOT)
     for cut in (1, 2):
-        end = time.monotonic() + HANG
-        while len(re.findall(r"\] Command line: .*railhead\.trial=", vm.console(console))) < cut:
-            expect(time.monotonic() < end, f"no trial {cut}:\n" + vm.console(console)[-2000:])
-            time.sleep(0.1)
+        wait_for_boot(vm, console, cut, r"railhead\.trial=")
         vm.qmp("system_reset")
-    vm.wait_for_shell(resets=2)
-    vm.wait_until_booted()
-    look(vm, vm.resets - before, console)
+    finish(vm, 4, before, console)
 
 
-@case("cut trials", "good args, and two power cuts in their trials: rejected, until a healthy boot has passed")
+@case("cut trials", "good args, and two power cuts in their trials: rejected")
 def cut_trials_reject(vm):
     equal("trials", len(trials(vm)), 2)
-    came_back(vm, "version=4", "REJECTED", "2 trial boots",
-              "they are tried again after 1 more healthy boot")
-    contains("railhead.env", vm.seen["env"], "\nrailhead_healthy=0 \n")
+    came_back(vm, "version=4", "REJECTED", "2 trial boots")
 
 
 @state("forgiven", guest=OTHERS)
 def forgiven(vm):
-    power_cycle(vm, 1)
-    equal("trials before a healthy boot", trials(vm), [])
-    contains("railhead.env", vm.seen["env"], "\nrailhead_healthy=1 \n")
-    exits(vm, "railhead gate --again", 7, 180)
-    contains("railhead.env", vm.sh(f"cat {ENV}"), "\nrailhead_healthy=1 \n")
+    vm.sh(f"sed -i 's/^version: .*/version: 2.0.0/' {PROFILE}")
     power_cycle(vm, 2)
 
 
-@case("forgiven", "rejected args after a healthy boot: one trial by itself, and they are kept")
+@case("forgiven", "rejected args with a new version of the profile: one trial by itself, and they are kept")
 def forgiven_and_kept(vm):
     equal("reboots", vm.seen["resets"], 2)
-    equal("trials", len(trials(vm)), 1)
+    equal("trials", ["railhead.trial=" in line for line in kernels(vm)], [False, True])
     is_converged(vm, WANTED + ["version=4"])
-    expect(not re.search(r"railhead_refused=\S", vm.seen["env"]), f"still refused: {vm.seen['env']}")
     expect(re.search(r"railhead\.trial=[ab] panic=30 .* version=4 .*railhead\.slot=", trials(vm)[0]),
            f"the args do not stand last: {trials(vm)[0]}")
 
@@ -436,9 +424,10 @@ def no_reboot(vm):
 @case("no reboot", "reboot: false in railhead.conf: armed, named, and not rebooted")
 def site_says_no(vm):
     equal("reboots", vm.seen["resets"], 1)
-    equal("verdict", vm.seen["status"]["verdict"], "blocked")
+    expect(vm.seen["status"]["verdict"] in ("waiting", "blocked"), vm.seen["status"]["verdict"])
     contains("railhead status", exits(vm, "railhead status", 7), "version=3", "reboot")
-    equal("state", json_of(vm, "railhead kargs --json", (5,))["state"], "reboot")
+    contains("journal", vm.sh("journalctl -b -q -o cat -u railhead-gate.service"), "reboot: false")
+    equal("state", json_of(vm, "railhead kargs --json", (5,))["state"], "armed")
 
 
 @state("own reboot", guest=OTHERS)
@@ -470,32 +459,20 @@ WantedBy=multi-user.target
 E"""
 
 
-def ends_kept(vm):
-    return re.search("^railhead_ends=([A-Za-z]*)", vm.seen["env"], re.M).group(1)
-
-
 @state("orderly stops", guest=OTHERS, after=FIRST_BOOTS)
 def orderly_stops(vm):
     vm.sh(STOPPER)
     arm(vm, WANTED + ["version=8"])
-    before, console = vm.resets, vm.console_size()
-    vm.send(REBOOT)
-    wait_for_resets(vm, before + 5)
-    vm.wait_for_shell()
-    vm.wait_until_booted()
-    look(vm, vm.resets - before, console)
+    power_cycle(vm, 5)
 
 
 @case("orderly stops", "two trials that others reboot in order count for nothing: the third is kept")
 def orderly_stops_are_no_deaths(vm):
-    equal("trials", len(trials(vm)), 3)
+    equal("trials", ["railhead.trial=" in line for line in kernels(vm)],
+          [True, False, True, False, True])
     equal("reboots", vm.seen["resets"], 5)
-    equal("how they ended", ends_kept(vm), "ss")
     is_converged(vm, WANTED + ["version=8"])
-    story = json_of(vm, "railhead kargs --json", (0,))["story"]
-    equal("state", story["state"], "kept")
-    equal("boots", [(boot["end"], boot["counts"]) for boot in story["boots"]],
-          [("stop", False), ("stop", False)])
+    equal("deaths", json_of(vm, "railhead kargs --json", (0,))["story"]["deaths"], 0)
     expect(not is_active(vm, "railhead-trial-stop.service"), "the unit is active after the verdict")
 
 
@@ -512,12 +489,10 @@ def left_alone(vm):
     power_cycle(vm, 2)
 
 
-@case("left alone", "the recovery entry while a trial is armed: the trial is made after it, and kept")
-def left_alone_is_no_death(vm):
-    contains("railhead.env in the recovery boot", vm.seen["in_recovery"], "\nrailhead_try=t\n",
-             "\nrailhead_ends=A ")
-    equal("trials", len(trials(vm)), 1)
-    equal("how they ended", ends_kept(vm), "a")
+@case("left alone", "the recovery entry in place of a trial costs that trial: the next is made, and kept")
+def left_alone_is_made_again(vm):
+    contains("railhead.env in the recovery boot", vm.seen["in_recovery"], "\nrailhead_try=t\n")
+    equal("trials", ["railhead.trial=" in line for line in kernels(vm)], [False, True])
     is_converged(vm, WANTED + ["version=9"])
 
 
@@ -555,8 +530,8 @@ def has_no_limit(vm):
     expect("railhead-trial.timer" not in vm.seen["jobs"], f"it is to start: {vm.seen['jobs']}")
 
 
-def update(vm, resets):
-    """Reboots into the update, lets it end, and goes on to the verdict."""
+def update(vm):
+    """Reboots into the update, lets it end, and goes on to the verdict, two boots later."""
     before, console = vm.resets, vm.console_size()
     vm.send(REBOOT)
     vm.wait_for_shell(resets=1)
@@ -564,9 +539,7 @@ def update(vm, resets):
     look_at_limit(vm)
     vm.seen["in_update"] = vm.sh(f"cat {ENV}")
     vm.sh("touch /var/go-on")
-    vm.wait_for_shell(resets=resets - 1)
-    vm.wait_until_booted()
-    look(vm, vm.resets - before, console)
+    finish(vm, 3, before, console)
     equal("the update's log", vm.read("/var/update.log").split(), ["begin", "end"])
 
 
@@ -575,14 +548,14 @@ def offline_update(vm):
     arm(vm, WANTED + ["version=10"])
     vm.sh(UPDATE)
     contains("railhead kargs", exits(vm, "railhead kargs", 9), "offline update (/system-update)")
-    update(vm, 3)
+    update(vm)
 
 
 @case("offline update", "an offline update that begins in a trial has no time limit, and is no death")
 def update_is_no_death(vm):
     has_no_limit(vm)
-    equal("trials", len(trials(vm)), 2)
-    equal("how they ended", ends_kept(vm), "s")
+    equal("trials", ["railhead.trial=" in line for line in kernels(vm)], [True, False, True])
+    equal("deaths", json_of(vm, "railhead kargs --json", (0,))["story"]["deaths"], 0)
     is_converged(vm, WANTED + ["version=10"])
 
 
@@ -590,10 +563,10 @@ def update_is_no_death(vm):
 def update_first(vm):
     want(vm, WANTED + ["version=11"])
     vm.sh(UPDATE)
-    update(vm, 3)
+    update(vm)
 
 
-@case("update first", "the initramfs arms no trial before an offline update, and arms it after")
+@case("update first", "no trial is armed before an offline update; the gate after it arms one")
 def update_comes_first(vm):
     expect("railhead.trial=" not in vm.seen["line"], f"the update was a trial: {vm.seen['line']}")
     contains("railhead.env in the update", vm.seen["in_update"], "\nrailhead_try=-\n")
@@ -603,8 +576,14 @@ def update_comes_first(vm):
 
 @state("masked gate", guest=OTHERS, after=FIRST_BOOTS)
 def masked_gate(vm):
-    vm.sh("systemctl mask railhead-gate.service")
-    arm(vm, WANTED + ["version=12"])
+    mask = "systemctl mask railhead-gate.service"
+    vm.sh(mask)
+    want(vm, WANTED + ["version=12"])
+    vm.seen["refused"] = exits(vm, "railhead gate", 7, 300)
+    vm.seen["in_refused"] = vm.sh(f"cat {ENV}")
+    vm.sh("systemctl unmask railhead-gate.service")
+    exits(vm, "railhead gate", 8, 300)
+    vm.sh(mask)
     vm.send(REBOOT)
     vm.wait_for_shell(resets=1)
     vm.run("systemctl is-system-running --wait", 600)
@@ -613,9 +592,12 @@ def masked_gate(vm):
     power_cycle(vm, 2, command=ORDERLY_REBOOT)
 
 
-@case("masked gate", "where the gate is masked a trial has no time limit, and is kept when it is back")
+@case("masked gate", "where the gate is masked nothing is armed, and a trial has no time limit")
 def masked_gate_has_no_limit(vm):
+    contains("the gate by hand", vm.seen["refused"], "railhead-gate.service is masked", "systemctl unmask")
+    contains("railhead.env then", vm.seen["in_refused"], "\nrailhead_try=-\n")
     has_no_limit(vm)
+    equal("trials after it", ["railhead.trial=" in line for line in kernels(vm)], [False, True])
     is_converged(vm, WANTED + ["version=12"])
 
 
@@ -636,7 +618,6 @@ def rescue_word(vm):
 @case("rescue word", "`s` added to the entry of a trial: no time limit, and the trial is made after it")
 def rescue_word_has_no_limit(vm):
     has_no_limit(vm)
-    equal("how they ended", ends_kept(vm), "a")
     is_converged(vm, WANTED + ["version=13"])
 
 
@@ -647,34 +628,31 @@ def settle(vm):
     vm.sh("sync && fsfreeze --freeze / && fsfreeze --unfreeze /")
 
 
-def cut_and_boot(vm, whole=True, **options):
-    """A power cycle without a word to the guest; returns the reboots that it made.
+def cut_and_boot(vm, boots=1, **options):
+    """A power cycle without a word to the guest, after which it boots so many times.
 
-    whole: the boot goes on to its verdict, not only past the initramfs.
+    Returns the reboots that it made.
     """
-    console = vm.console_size()
     vm.power_cut()
+    console = vm.console_size()
     vm.power_on(**options)
-    vm.wait_for_shell(resets=1)
-    if whole:
-        vm.wait_until_booted()
-        look(vm, vm.resets, console)
+    finish(vm, boots, 0, console)
     return vm.resets
 
 
 @state("entry", guest=OTHERS, after=FIRST_BOOTS)
 def entry(vm):
     want(vm, WANTED + ["version=4"])
-    # A machine that has not had any args yet; one that had would not reboot even once. The
-    # other entries keep the variable, so that only the boot itself can show it.
-    vm.sh(f"rm {ENV}")
+    # A machine that has not had any args yet. The other entries keep the variable, so that only
+    # the boot itself can show it.
+    vm.sh(f"rm {ENV} /var/lib/railhead/kernel-args")
     first = "0,/^[[:space:]]*linux[[:space:]]/"
     vm.sh(f"cp {MENU} /root/menu && sed -i '{first}{{/^[[:space:]]*linux/s/ $railhead_kargs//}}'"
           f" {MENU}")
     equal("lines that lost the variable", vm.run(f"diff /root/menu {MENU} | grep -c '^<'").output,
           "1\n")
     settle(vm)
-    vm.seen["made"] = [cut_and_boot(vm, whole=cycle in (0, 2)) for cycle in range(3)]
+    vm.seen["made"] = [cut_and_boot(vm, boots) for boots in (2, 1, 1)]
 
 
 @case("entry", "the default entry lost the variable: one reboot in three power cycles, named")
@@ -682,7 +660,7 @@ def entry_is_named(vm):
     equal("reboots made in each power cycle", vm.seen["made"], [1, 0, 0])
     equal("verdict", vm.seen["status"]["verdict"], "blocked")
     contains("railhead status", exits(vm, "railhead status", 7), "did not arrive", "version=4",
-             "menu entry that was booted has no $railhead_kargs")
+             "booted a menu entry without $railhead_kargs")
 
 
 @state("entries", guest=OTHERS)
@@ -748,17 +726,13 @@ def direct_is_named(vm):
              "network boot")
 
 
-# Back on GRUB: the profile still asks for version=5.
-@state("read-only", guest=OTHERS, kept=False)
+@state("read-only", guest=OTHERS, after=FIRST_BOOTS, kept=False)
 def read_only(vm):
-    exits(vm, "railhead apply --retry", 8, 120)
-    contains("railhead.env", vm.sh(f"cat {ENV}"), "\nrailhead_try=")
+    arm(vm, WANTED + ["version=5"])
     vm.power_off()
     console = vm.console_size()
     vm.power_on(read_only=True)
-    vm.wait_for_shell()
-    vm.wait_until_booted()
-    look(vm, vm.resets, console)
+    finish(vm, 1, 0, console)
 
 
 @case("read-only", "a read-only disk: an armed trial is not taken, no reboot, named")
@@ -773,12 +747,7 @@ def read_only_takes_no_trial(vm):
 
 @state("writable", guest=OTHERS)
 def writable(vm):
-    vm.power_cut()
-    console = vm.console_size()
-    vm.power_on()
-    vm.wait_for_shell()
-    vm.wait_until_booted()
-    look(vm, vm.resets, console)
+    cut_and_boot(vm)
 
 
 @case("writable", "the disk takes writes again: the armed trial is made, and commits")
@@ -805,14 +774,9 @@ def uplink(vm):
     # What a later look learns, too, five minutes after the verdict.
     eventually(vm, "grep -q 1 /sys/bus/pci/drivers/igb/0*/net/*/carrier")
     exits(vm, "railhead gate --again", 0, 180)
-    contains("uplinks", vm.read("/var/lib/railhead/uplinks"), vm.seen["nic"])
+    contains("what held", vm.read("/var/lib/railhead/kernel-args"), f"\nup {vm.seen['nic']}\n")
     arm(vm, WANTED + [NIC_AWAY])
-    before, console = vm.resets, vm.console_size()
-    vm.send(REBOOT)
-    wait_for_resets(vm, before + 2)
-    vm.wait_for_shell()
-    vm.wait_until_booted()
-    look(vm, vm.resets - before, console)
+    power_cycle(vm, 2)
 
 
 @case("uplink", "args that take the uplink away: one boot back by itself, refused, and it is said why")
@@ -822,9 +786,9 @@ def uplink_is_back(vm):
     expect(NIC_AWAY not in vm.seen["args"], f"{NIC_AWAY} is in {' '.join(vm.seen['args'])}")
     equal("verdict", vm.seen["status"]["verdict"], "blocked")
     contains("railhead status", exits(vm, "railhead status", 7), "REFUSED",
-             f"uplink/{vm.seen['nic']}", "railhead apply --retry")
+             f"carrier/{vm.seen['nic']}", "railhead apply --retry")
     contains("railhead kargs", exits(vm, "railhead kargs", 9), NIC_AWAY)
-    expect_fault(vm, "RH-BOOT-ARGS-UNFIT", f"uplink/{vm.seen['nic']}")
+    expect_fault(vm, "RH-BOOT-ARGS-UNFIT", f"carrier/{vm.seen['nic']}")
     contains("console", vm.seen["console"], "rebooting with other kernel arguments")
     equal("state", json_of(vm, "railhead kargs --json", (9,))["state"], "unfit")
 

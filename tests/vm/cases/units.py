@@ -4,7 +4,8 @@ from harness import SNAPSHOT, case, contains, equal, expect, let_stop, status_js
 
 UNITS = ("railhead-early.service railhead-devices.service railhead-gate.service"
          " railhead-ready.target railhead-device@.service railhead-retry.timer"
-         " railhead-admit-end.service")
+         " railhead-admit-end.service railhead-trial.timer railhead-trial.service"
+         " railhead-trial-stop.service")
 
 
 @case(SNAPSHOT, "systemd-analyze verify has nothing to say about our units")
