@@ -89,7 +89,7 @@ endif
 
 # --- sources -------------------------------------------------------------------------
 
-ROOMS := base sys node profile plan boot kinds sections checks gate engine report cmd
+ROOMS := base sys node profile plan kargs loader boot bake kinds sections checks gate engine report cmd
 ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$(r)/*.c)))
 BASE_SRC := $(sort $(wildcard src/base/*.c))
 # What one architecture alone can do is in NAME_ARCH.c; NAME_generic.c is for all others.
@@ -163,9 +163,9 @@ $(GPU_STANDINS): tests/gpu/model.h Makefile | $(BUILD)/deps-ok
 		-Wl,-soname,$(@F) -o $@ $(filter %.c,$^) -ldl
 
 # The snippet's names come from the header that defines the file's layout.
-$(BUILD)/05_railhead: src/boot/gen-snippet.sh src/boot/env_layout.h dracut/grub.d/05_railhead.in | $(BUILD)/deps-ok
+$(BUILD)/05_railhead: src/loader/gen-snippet.sh src/kargs/env_layout.h dracut/grub.d/05_railhead.in | $(BUILD)/deps-ok
 	$(call say,GEN,$@)
-	$(Q)mkdir -p $(BUILD) && sh src/boot/gen-snippet.sh >$@.tmp && chmod 755 $@.tmp && mv $@.tmp $@
+	$(Q)mkdir -p $(BUILD) && sh src/loader/gen-snippet.sh >$@.tmp && chmod 755 $@.tmp && mv $@.tmp $@
 
 $(BUILD)/release/%.o: %.c | $(BUILD)/deps-ok
 	$(call say,CC,$<)

@@ -28,7 +28,7 @@ table() {
 
 # What a trial's own line has, and what looks like a word of the table.
 ordinary() {
-  sed -n 's/^#define ENV_TRIAL_EXTRA "\(.*\)"$/\1/p' "$BATS_TEST_DIRNAME/../src/boot/env_layout.h" | tr ' ' '\n'
+  sed -n 's/^#define ENV_TRIAL_EXTRA "\(.*\)"$/\1/p' "$BATS_TEST_DIRNAME/../src/kargs/env_layout.h" | tr ' ' '\n'
   printf '%s\n' quiet 2 3 5 systemd.unit=multi-user.target systemd.unit=graphical.target railhead=on \
     rd.systemd.unit=initrd.target foo=single rescued rd.shell systemd.debug_shell x.break
 }

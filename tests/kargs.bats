@@ -24,7 +24,7 @@ Y
   env=$root/boot/grub/railhead.env
 }
 
-extra=$(sed -n 's/^#define ENV_TRIAL_EXTRA "\(.*\)"/\1/p' "$BATS_TEST_DIRNAME/../src/boot/env_layout.h")
+extra=$(sed -n 's/^#define ENV_TRIAL_EXTRA "\(.*\)"/\1/p' "$BATS_TEST_DIRNAME/../src/kargs/env_layout.h")
 wanted="intel_iommu=on iommu=pt transparent_hugepage=never default_hugepagesz=1G hugepagesz=1G hugepages=0:2,1:2"
 
 @test "kargs --reset makes a file of 4096 bytes that GRUB's editor reads" {

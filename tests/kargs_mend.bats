@@ -12,7 +12,7 @@ new=6.12.0-55.el10.x86_64
 old=6.12.0-21.el10.x86_64
 base="root=UUID=7b2c ro console=ttyS0,115200n8"
 wanted="intel_iommu=on iommu=pt transparent_hugepage=never"
-trial="railhead.slot=b railhead.trial=b $(sed -n 's/^#define ENV_TRIAL_EXTRA "\(.*\)"$/\1/p' "$BATS_TEST_DIRNAME/../src/boot/env_layout.h")"
+trial="railhead.slot=b railhead.trial=b $(sed -n 's/^#define ENV_TRIAL_EXTRA "\(.*\)"$/\1/p' "$BATS_TEST_DIRNAME/../src/kargs/env_layout.h")"
 
 entry() { # NAME OPTIONS: as 20-grub.install writes it
   cat >"$entries/$1.conf" <<EOF

@@ -13,7 +13,7 @@ enum {
 	 * user's own arguments may be among the 32.
 	 */
 	KARGS_MAX = 30,
-	KARGS_LINE_MAX = 1524, /* bytes: ENV_SLOT_SIZE of boot/env_layout.h */
+	KARGS_LINE_MAX = 1524, /* bytes: ENV_SLOT_SIZE of kargs/env_layout.h */
 };
 
 /*

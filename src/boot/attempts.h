@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/vec.h"
-#include "boot/kargs.h"
+#include "kargs/kargs.h"
 #include "sys/root.h"
 
 #define ATTEMPTS_FILE "kernel-args"  /* in STATE_KEPT_DIR */

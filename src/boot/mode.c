@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/words.h"
-#include "boot/kargs.h"
+#include "kargs/kargs.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/karg_token.h"
-#include "boot/kargs.h"
+#include "kargs/token.h"
+#include "kargs/kargs.h"
 #include "boot/trial.h"
 #include "sys/machine.h"
 #include "sys/read.h"

@@ -2,7 +2,7 @@
 #include "boot/service.h"
 
 #include "base/mem.h"
-#include "boot/kargs.h"
+#include "kargs/kargs.h"
 #include "boot/mode.h"
 #include "boot/panic.h"
 #include "boot/trial.h"

@@ -2,7 +2,7 @@
 /*
  * Trials of kernel arguments: what a boot finds, what is armed, and what a verdict decides. Pure
  * functions over two records, so that every history of boots can be searched (tests/histories):
- * railhead.env, which GRUB reads and writes (boot/env.h), and the record of attempts
+ * railhead.env, which GRUB reads and writes (loader/env.h), and the record of attempts
  * (boot/attempts.h). The functions change the records in memory; the caller stores them.
  *
  * A trial is armed by the gate, in a boot whose stages have run: so the next boot has a gate, too,
@@ -14,7 +14,7 @@
  *  - they are not refused for this kernel and this version of the profile: TRIALS_MAX trials died,
  *    an item failed that held before, or they were not in force in their trial,
  *  - railhead has made fewer than REBOOTS_MAX reboots since the last settled verdict,
- *  - no other program counts this boot or needs the next one (boot/counters.h), no disk would be
+ *  - no other program counts this boot or needs the next one (loader/counters.h), no disk would be
  *    locked (boot/seal.h), and the next boot has a gate (boot/service.h).
  *
  * A trial that ends without a verdict, other than by an orderly shutdown, has died.
@@ -24,8 +24,8 @@
 #include <stdbool.h>
 
 #include "boot/attempts.h"
-#include "boot/env.h"
-#include "boot/kargs.h"
+#include "loader/env.h"
+#include "kargs/kargs.h"
 
 enum kargs_decision {
 	KARGS_SAME,	   /* all is as wanted; the verdict may have to judge a trial */

@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/counters.h"
-#include "boot/loader.h"
+#include "loader/counters.h"
+#include "loader/loader.h"
 #include "boot/mode.h"
 #include "boot/seal.h"
 #include "boot/service.h"

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "boot/bootpart.h"
+#include "loader/bootpart.h"
 #include "boot/trial.h"
 #include "node/node.h"
 

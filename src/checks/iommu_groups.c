@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 #include "base/version.h"
-#include "boot/kargs.h"
+#include "kargs/kargs.h"
 #include "checks/check.h"
 #include "checks/looks.h"
 #include "kinds/function.h"

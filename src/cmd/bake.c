@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/bake.h"
+#include "bake/bake.h"
 #include "cmd/cmd.h"
 #include "profile/search.h"
 #include "profile/site.h"

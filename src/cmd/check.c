@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "boot/grub.h"
+#include "loader/grub.h"
 #include "boot/seal.h"
 #include "cmd/cmd.h"
 #include "profile/json_schema.h"

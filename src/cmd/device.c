@@ -63,7 +63,7 @@ int apply_device(struct invocation *inv)
 		print(inv, &r);
 	say_warnings(&r.status);
 	code = exit_code(&r);
-	/* Starts the units that their drop-in held back meanwhile (boot/bake_units.c). */
+	/* Starts the units that their drop-in held back meanwhile (bake/units.c). */
 	if (r.admitted)
 		code = open_target(&inv->root, !r.unit, code);
 	recovery_free(&r);

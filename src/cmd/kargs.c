@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/loader.h"
+#include "loader/loader.h"
 #include "boot/view.h"
 #include "cmd/cmd.h"
 #include "cmd/kargs_story.h"

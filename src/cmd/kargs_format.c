@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/karg_format.h"
+#include "kargs/format.h"
 #include "cmd/cmd.h"
 #include "sections/derived.h"
 

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "boot/mend.h"
+#include "loader/mend.h"
 #include "cmd/cmd.h"
 
 int kargs_mend(struct invocation *inv)

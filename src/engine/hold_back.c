@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/env_layout.h"
+#include "kargs/env_layout.h"
 #include "sys/read.h"
 #include "sys/state.h"
 

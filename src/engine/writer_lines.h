@@ -2,7 +2,7 @@
 /* Internal to this room: how other programs' files name the target of a change (writers.h). */
 #pragma once
 
-#include "boot/kargs.h"
+#include "kargs/kargs.h"
 #include "plan/change.h"
 
 /* The target of a change, as such files name it. */

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "base/str.h"
-#include "boot/env_layout.h"
+#include "kargs/env_layout.h"
 #include "sys/module.h"
 #include "sys/pci_express.h"
 #include "sys/pci_link.h"

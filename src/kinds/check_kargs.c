@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/bootpart.h"
-#include "boot/kargs.h"
+#include "loader/bootpart.h"
+#include "kargs/kargs.h"
 #include "kinds/checks.h"
 
 #define ARRIVED "on the command line"

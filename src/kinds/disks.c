@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/pci_address.h"
 #include "base/str.h"
-#include "boot/stack.h"
+#include "loader/stack.h"
 #include "sys/read.h"
 
 /* --- the disks that carry the running system ------------------------------------------------- */

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/kargs.h"
+#include "kargs/kargs.h"
 #include "sys/read.h"
 
 /* The argument of this boot that keeps the IOMMU off, or NULL. */

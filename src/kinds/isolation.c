@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/kargs.h"
+#include "kargs/kargs.h"
 
 /* "domain,managed_irq,2-47" -> "2-47" */
 static bool isolated_by(const char *cmdline, struct cpus *ret)

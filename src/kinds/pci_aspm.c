@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "boot/kargs.h"
+#include "kargs/kargs.h"
 #include "kinds/pci.h"
 #include "profile/value.h"
 #include "sys/machine.h"

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "boot/kargs.h"
+#include "kargs/kargs.h"
 #include "node/node.h"
 #include "profile/profile.h"
 

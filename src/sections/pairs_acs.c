@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/kargs.h"
+#include "kargs/kargs.h"
 #include "kinds/checks.h"
 #include "kinds/pci.h"
 #include "node/node.h"

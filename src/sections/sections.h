@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/err.h"
-#include "boot/kargs.h"
+#include "kargs/kargs.h"
 #include "node/node.h"
 #include "plan/change.h"
 #include "profile/profile.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "boot/kargs.h"
+#include "kargs/kargs.h"
 #include "profile/yaml.h"
 
 /* Appends a kernel argument that `why`, a node of the profile, wants. */

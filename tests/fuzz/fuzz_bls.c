@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/bls.h"
-#include "boot/kargs.h"
+#include "loader/bls.h"
+#include "kargs/kargs.h"
 
 #define CUT "\n--8<--\n"
 #define OPTIONS "options "

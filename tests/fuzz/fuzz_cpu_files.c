@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/bake.h"
+#include "bake/bake.h"
 #include "kinds/checks.h"
 #include "kinds/cpu_files.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/booted.h"
-#include "boot/counters.h"
+#include "loader/booted.h"
+#include "loader/counters.h"
 #include "sys/machine.h"
 
 #define VARIABLES "sys/firmware/efi/efivars/"

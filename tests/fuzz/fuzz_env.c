@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/env.h"
+#include "loader/env.h"
 
 static void sound_file(char ret[ENV_SIZE])
 {

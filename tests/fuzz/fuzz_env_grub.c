@@ -10,8 +10,8 @@
 #include "../lib/env_grub.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/env.h"
-#include "boot/envblk.h"
+#include "loader/env.h"
+#include "loader/envblk.h"
 
 static void sound_file(char ret[ENV_SIZE])
 {

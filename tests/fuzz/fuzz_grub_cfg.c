@@ -11,8 +11,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/counters.h"
-#include "boot/grub.h"
+#include "loader/counters.h"
+#include "loader/grub.h"
 
 #define CUT "\n--8<--\n"
 

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/kargs.h"
+#include "kargs/kargs.h"
 
 /* isspace() of lib/ctype.c knows latin-1. */
 static bool blank(char c)

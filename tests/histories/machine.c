@@ -11,7 +11,7 @@
 #include "../lib/env_grub.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/bootpart.h"
+#include "loader/bootpart.h"
 #include "boot/view.h"
 #include "sys/state.h"
 

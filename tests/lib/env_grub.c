@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/envblk.h"
+#include "loader/envblk.h"
 
 #define SIGNATURE_LEN strlen(ENV_SIGNATURE)
 

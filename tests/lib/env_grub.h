@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What GRUB makes of railhead.env, for any content: a model of the snippet, of load_env
- * (boot/envblk.h) and of save_env. env_parse() rejects a file that differs from ours by a byte;
+ * (loader/envblk.h) and of save_env. env_parse() rejects a file that differs from ours by a byte;
  * GRUB is lenient, and may still boot a slot of a damaged file. tests/grub_reader.bats holds it
  * against GRUB's own programs.
  *
@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "boot/env_layout.h"
+#include "kargs/env_layout.h"
 
 /* Longer than any kernel accepts: GRUB or the kernel cuts the line before (2048 on x86, arm64). */
 #define ENV_GRUB_KARGS_SIZE 4096

@@ -25,8 +25,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/env.h"
-#include "boot/envblk.h"
+#include "loader/env.h"
+#include "loader/envblk.h"
 #include "env_grub.h"
 #include "grub_sample.h"
 

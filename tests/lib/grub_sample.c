@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/env.h"
+#include "loader/env.h"
 
 /* --- chance: splitmix64 -------------------------------------------------------------- */
 

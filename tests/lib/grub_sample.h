@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "boot/env_layout.h"
+#include "kargs/env_layout.h"
 
 enum { SAMPLE_MAX = 20000 }; /* the longest file */
 

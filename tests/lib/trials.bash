@@ -48,7 +48,7 @@ boot() {
     grub-editenv "$env" set "railhead_begun=$((begun + 1))"
     list="railhead.begun=$((begun + 1)) panic=30 $list"
   elif [[ $try == [ab] ]]; then
-    list="railhead.trial=$try $(sed -n 's/^#define ENV_TRIAL_EXTRA "\(.*\)"/\1/p' "$BATS_TEST_DIRNAME/../src/boot/env_layout.h") $list"
+    list="railhead.trial=$try $(sed -n 's/^#define ENV_TRIAL_EXTRA "\(.*\)"/\1/p' "$BATS_TEST_DIRNAME/../src/kargs/env_layout.h") $list"
   fi
   put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro $list railhead.slot=$slot"
   boots=$((boots + 1))

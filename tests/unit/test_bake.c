@@ -13,8 +13,8 @@
 #include "../lib/env_grub.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/bake.h"
-#include "boot/env.h"
+#include "bake/bake.h"
+#include "loader/env.h"
 
 static void words_are(const char *text, const char *wanted)
 {

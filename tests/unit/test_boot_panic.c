@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "boot/env_layout.h"
+#include "kargs/env_layout.h"
 #include "boot/panic.h"
 #include "boot/service.h"
 #include "tree.h"

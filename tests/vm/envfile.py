@@ -1,10 +1,10 @@
-"""railhead.env, read by the letter of src/boot/env_layout.h."""
+"""railhead.env, read by the letter of src/kargs/env_layout.h."""
 
 import collections
 import os
 import re
 
-_HEADER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/boot/env_layout.h")
+_HEADER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/kargs/env_layout.h")
 
 # What the next boot gets: args ("" for none), and whether they are on trial.
 Meaning = collections.namedtuple("Meaning", "args trial")
