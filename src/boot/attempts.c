@@ -39,7 +39,7 @@ void attempts_free(struct attempts *a)
 	attempt_free(&a->last);
 	free(a->new_kernel);
 	for (size_t i = 0; i < a->refused.n; i++)
-		attempt_free(&a->refused.v[i].of);
+		attempt_free(&a->refused.v[i].attempt);
 	vec_free(&a->refused);
 	strv_free(&a->items);
 	free(a->before.profile);
@@ -74,14 +74,14 @@ void attempts_begin(struct attempts *a, const struct attempt *now)
 const struct refused *attempts_refused(const struct attempts *a, const struct attempt *now)
 {
 	for (size_t i = 0; i < a->refused.n; i++)
-		if (attempt_same(&a->refused.v[i].of, now))
+		if (attempt_same(&a->refused.v[i].attempt, now))
 			return &a->refused.v[i];
 	return NULL;
 }
 
 static void drop_refusal(struct attempts *a, size_t i)
 {
-	attempt_free(&a->refused.v[i].of);
+	attempt_free(&a->refused.v[i].attempt);
 	a->refused.n--;
 	memmove(&a->refused.v[i], &a->refused.v[i + 1], (a->refused.n - i) * sizeof(*a->refused.v));
 }
@@ -101,7 +101,7 @@ void attempts_refuse(struct attempts *a, const struct attempt *now, enum refusal
 	forget_refusal(a, now);
 	if (a->refused.n == REFUSALS_MAX)
 		drop_refusal(a, 0);
-	attempt_set(&no.of, now);
+	attempt_set(&no.attempt, now);
 	vec_push(&a->refused, no);
 	a->armed = false;
 }
@@ -169,8 +169,8 @@ char *attempts_render(const struct attempts *a)
 	for (size_t i = 0; i < a->refused.n; i++) {
 		const struct refused *no = &a->refused.v[i];
 
-		str_addf(&s, "refused %s %s %s %s\n", refusals[no->why], no->of.hash, no->of.kernel,
-			 no->of.profile);
+		str_addf(&s, "refused %s %s %s %s\n", refusals[no->why], no->attempt.hash, no->attempt.kernel,
+			 no->attempt.profile);
 	}
 	render_list("item", &a->items, &s);
 	render_before(&a->before, &s);
@@ -222,7 +222,7 @@ static bool take_refused(char *rest, struct attempts *a)
 	struct refused no = {0};
 	int why = str_index(take_word(&rest), refusals, array_len(refusals));
 
-	if (why < 0 || !rest || a->refused.n == REFUSALS_MAX || !take_attempt(rest, &no.of))
+	if (why < 0 || !rest || a->refused.n == REFUSALS_MAX || !take_attempt(rest, &no.attempt))
 		return false;
 	no.why = (enum refusal)why;
 	vec_push(&a->refused, no);

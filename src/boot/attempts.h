@@ -37,7 +37,7 @@ enum refusal {
 };
 
 struct refused {
-	struct attempt of;
+	struct attempt attempt;
 	enum refusal why;
 };
 
