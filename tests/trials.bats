@@ -76,6 +76,24 @@ record_says() { # LINE of /var/lib/railhead/kernel-args
   in_env railhead_try=-
 }
 
+@test "a carrier that comes up after the verdict held, too, for the next trial: also in a boot that was one" {
+  local carrier=$root/sys/devices/pci0000:00/$PF1/net/eth1/carrier
+  put "$carrier" 0
+  gate 0
+  wants new=1
+  trial
+  gate 0
+  run ! grep "^up $PF1" "$kept/kernel-args"
+  put "$carrier" 1
+  gate 0 --recheck
+  grep "^up $PF1" "$kept/kernel-args"
+  wants newer=1
+  trial
+  put "$carrier" 0
+  gate 8
+  fault RH-BOOT-ARGS-UNFIT "carrier/$PF1"
+}
+
 @test "refused arguments are tried again with --retry, and with a new version of the profile" {
   wants new=1
   trial

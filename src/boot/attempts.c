@@ -169,8 +169,8 @@ char *attempts_render(const struct attempts *a)
 	for (size_t i = 0; i < a->refused.n; i++) {
 		const struct refused *no = &a->refused.v[i];
 
-		str_addf(&s, "refused %s %s %s %s\n", refusals[no->why], no->attempt.hash, no->attempt.kernel,
-			 no->attempt.profile);
+		str_addf(&s, "refused %s %s %s %s\n", refusals[no->why], no->attempt.hash,
+			 no->attempt.kernel, no->attempt.profile);
 	}
 	render_list("item", &a->items, &s);
 	render_before(&a->before, &s);

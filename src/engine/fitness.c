@@ -145,8 +145,8 @@ void fitness_learn(struct run *run)
 	cleanup_attempts struct attempts past = {0};
 	size_t known;
 
-	if (trial_on_line(run->node.cmdline) || attempts_read(run->root, &past, NULL) < 0 ||
-	    !past.before.profile)
+	if (attempts_read(run->root, &past, NULL) < 0 || !past.before.profile ||
+	    (past.armed && trial_on_line(run->node.cmdline)))
 		return;
 	known = past.before.up.n;
 	find_carriers(run, &past.before.up);

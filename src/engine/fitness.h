@@ -15,5 +15,5 @@
  * before (boot/attempts.h). The caller sets the other members of the outcome.
  */
 void fitness_look(struct run *run, const struct measurements *measured, struct outcome *ret);
-/* Keeps the carriers that came up after the verdict of a boot that is not on trial. */
+/* Keeps the carriers that came up after the verdict, unless this boot is still on trial. */
 void fitness_learn(struct run *run);
