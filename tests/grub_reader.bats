@@ -231,16 +231,16 @@ boot_one() { # FILE
   snippet "$probe" >"$BATS_TEST_TMPDIR/snippet"
   grep -q 'railhead_esp="1234-ABCD"' "$BATS_TEST_TMPDIR/snippet"
   run -0 boot "$img" < <(echo grub_platform=efi && cat "$BATS_TEST_TMPDIR/snippet")
-  [[ $output == "[railhead.trial=b][panic=30]"*"[new=1][railhead.slot=b]" ]]
+  [[ $output == "[railhead.trial=b][panic=30]"*"[railhead.args][new=1][railhead.slot=b]" ]]
   mcopy -i "$img" ::/EFI/railhead/1234-ABCD/railhead.env - | grep -qx railhead_try=t
   mcopy -i "$img" ::/EFI/railhead/other/railhead.env - | grep -qx railhead_try=b
   # the next boot: the trial is taken
   run -0 boot "$img" < <(echo grub_platform=efi && cat "$BATS_TEST_TMPDIR/snippet")
-  [ "$output" = "[old=1][railhead.slot=a]" ]
+  [ "$output" = "[railhead.args][old=1][railhead.slot=a]" ]
   # no file of its own: the baked one
   mdel -i "$img" ::/EFI/railhead/1234-ABCD/railhead.env
   run -0 boot "$img" < <(echo grub_platform=efi && cat "$BATS_TEST_TMPDIR/snippet")
-  [[ $output == "[railhead.trial=b]"*"[other=2][railhead.slot=b]" ]]
+  [[ $output == "[railhead.trial=b]"*"[railhead.args][other=2][railhead.slot=b]" ]]
   # no such partition: no args
   mkfs.vfat -C -i 99999999 "$BATS_TEST_TMPDIR/other.img" 8192
   run -0 boot "$BATS_TEST_TMPDIR/other.img" < <(echo grub_platform=efi && cat "$BATS_TEST_TMPDIR/snippet")
@@ -271,19 +271,19 @@ boot_one() { # FILE
     run ! grep -a error: "$BATS_TEST_TMPDIR/boot/screen"
   }
   boot_from 'cmdpath="(hd0,gpt1)/EFI/debian"'
-  [ "$args" = "[first=1][railhead.slot=a]" ]
+  [ "$args" = "[railhead.args][first=1][railhead.slot=a]" ]
   # also from another partition of that disk
   for from in "(hd2,gpt1)/EFI/debian" "(hd2,gpt1)" "(hd2,gpt7)/EFI/redhat" "(hd2)/EFI/BOOT"; do
     boot_from "cmdpath=\"$from\""
-    [ "$args" = "[last=1][railhead.slot=a]" ]
+    [ "$args" = "[railhead.args][last=1][railhead.slot=a]" ]
   done
   # firmware that does not say, a network, a disk that GRUB can't open, one without the partition
   for from in "" "(tftp,10.0.0.1)/grub" "(hd9,gpt1)/EFI/debian" "(hd1)/EFI/debian" "nonsense" "()" ","; do
     boot_from "cmdpath=\"$from\""
-    [ "$args" = "[first=1][railhead.slot=a]" ]
+    [ "$args" = "[railhead.args][first=1][railhead.slot=a]" ]
   done
   boot_from "unset cmdpath"
-  [ "$args" = "[first=1][railhead.slot=a]" ]
+  [ "$args" = "[railhead.args][first=1][railhead.slot=a]" ]
 }
 
 @test "no file, a directory in its place: no args, and the script goes on" {
@@ -301,14 +301,14 @@ boot_one() { # FILE
   run -0 boot "$BATS_TEST_TMPDIR/one.img" < <(
     printf 'set railhead_a=x\nset railhead_b=y\nset railhead_kargs=z\nprefix=(hd0)/grub\n' && cat "$work/snippet"
   )
-  [ "$output" = "[railhead.slot=b]" ]
+  [ "$output" = "[railhead.args][railhead.slot=b]" ]
 }
 
 @test "a trial that save_env does not disarm is not taken: the name stands on two lines" {
   sound "$BATS_TEST_TMPDIR/env" - old=1 new=1
   sed -i 's/^###/railhead_try=b\n###/' "$BATS_TEST_TMPDIR/env"
   run -0 boot_one "$BATS_TEST_TMPDIR/env"
-  [ "$output" = "[old=1][railhead.slot=a]" ]
+  [ "$output" = "[railhead.args][old=1][railhead.slot=a]" ]
 }
 
 # As env_grub.h says of can_save.
@@ -318,14 +318,14 @@ boot_one() { # FILE
   truncate -s 4096 "$BATS_TEST_TMPDIR/env"
   printf '=\n' >>"$BATS_TEST_TMPDIR/env"
   run -0 boot_one "$BATS_TEST_TMPDIR/env"
-  [ "$output" = "[old=1][railhead.slot=a]" ]
+  [ "$output" = "[railhead.args][old=1][railhead.slot=a]" ]
   # without one, the same bytes are taken
   one_file "$BATS_TEST_TMPDIR/env"
   for hole in 1 2 3; do
     debugfs -w -R "fallocate /grub/railhead.env $hole $hole" "$BATS_TEST_TMPDIR/one.img"
   done
   run -0 boot "$BATS_TEST_TMPDIR/one.img" < <(echo "prefix=(hd0)/grub" && cat "$work/snippet")
-  [[ $output == "[railhead.trial=b]"*"[new=1][railhead.slot=b]" ]]
+  [[ $output == "[railhead.trial=b]"*"[railhead.args][new=1][railhead.slot=b]" ]]
 }
 
 # As env_grub.h says: what grub-editenv refuses, and the loader unpacks.
@@ -333,7 +333,7 @@ boot_one() { # FILE
   sound "$BATS_TEST_TMPDIR/env" b old=1 new=1
   gzip "$BATS_TEST_TMPDIR/env"
   run -0 boot_one "$BATS_TEST_TMPDIR/env.gz"
-  [ "$output" = "[old=1][railhead.slot=a]" ]
+  [ "$output" = "[railhead.args][old=1][railhead.slot=a]" ]
   run -1 grub-editenv "$BATS_TEST_TMPDIR/env.gz" list
 }
 
@@ -341,5 +341,5 @@ boot_one() { # FILE
 @test "GRUB takes a word that begins with *, / or ( for a pattern of files, no other" {
   sound "$BATS_TEST_TMPDIR/env" - '* /gr*b (hd0)/g* a=* acpi_osi=!* ?' new=1
   run -0 boot_one "$BATS_TEST_TMPDIR/env"
-  [[ $output == "[(proc)]"*"[(hd0)/grub][a=*][acpi_osi=!*][?][railhead.slot=a]" ]]
+  [[ $output == "[railhead.args][(proc)]"*"[(hd0)/grub][a=*][acpi_osi=!*][?][railhead.slot=a]" ]]
 }

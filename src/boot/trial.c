@@ -393,7 +393,8 @@ static void decide_conflict(struct trial *t, const struct kargs *missing)
 static bool conflicts(const struct trial_facts *f, struct trial *t)
 {
 	/* the words that GRUB adds to a trial */
-	const size_t marks = strlen(ENV_ARG_TRIAL "a " ENV_TRIAL_EXTRA "  " ENV_ARG_SLOT "a");
+	const size_t marks =
+		strlen(ENV_ARG_TRIAL "a " ENV_TRIAL_EXTRA " " ENV_ARG_BEGIN "  " ENV_ARG_SLOT "a");
 	cleanup_free char *next = kargs_predict(f->cmdline, &t->owned, f->wanted);
 	cleanup_kargs struct kargs missing = {0};
 

@@ -46,13 +46,15 @@
 #define ENV_VAR_KARGS "railhead_kargs"
 
 /*
- * The snippet adds the slot to the kernel command line. If GRUB left the args of the good slot out,
- * it adds ENV_LEFT_OUT and that slot ("railhead.slot=-a").
+ * The snippet puts these marks before and behind the args of the slot, so that the line itself shows
+ * which of its args are railhead's. If GRUB left the args of the good slot out, nothing is between
+ * the marks, and the second has ENV_LEFT_OUT before its slot ("railhead.slot=-a").
  */
+#define ENV_ARG_BEGIN "railhead.args"
 #define ENV_ARG_SLOT "railhead.slot="
 #define ENV_LEFT_OUT "-"
 /*
- * The snippet puts this mark and ENV_TRIAL_EXTRA before the args of a trial. The args come last, so
+ * The snippet puts this mark and ENV_TRIAL_EXTRA before those of a trial. The args come last, so
  * that a profile's panic=10 is in force in its trial, too.
  */
 #define ENV_ARG_TRIAL "railhead.trial="

@@ -256,6 +256,16 @@ static size_t added_begin(const struct kargs *line, size_t from, size_t mark, si
 	return mark;
 }
 
+/* The last mark of the beginning of our args before the slot's mark; line->n: an older snippet's.
+ */
+static size_t begin_mark(const struct kargs *line, size_t from, size_t mark)
+{
+	for (size_t i = mark; i > from; i--)
+		if (streq(line->v[i - 1].text, ENV_ARG_BEGIN))
+			return i - 1;
+	return line->n;
+}
+
 static void add_all(struct kargs *to, const struct kargs *from, size_t begin, size_t end)
 {
 	for (size_t i = begin; i < end; i++)
@@ -272,7 +282,10 @@ bool kargs_between_marks(const char *cmdline, struct kargs *ret)
 
 		if (!str_starts(line.v[i].text, ENV_ARG_SLOT))
 			continue;
-		begin = added_begin(&line, 0, i, &end);
+		begin = begin_mark(&line, 0, i);
+		end = begin + 1;
+		if (begin == line.n)
+			begin = added_begin(&line, 0, i, &end);
 		if (begin < i)
 			add_all(ret, &line, end, i);
 		return begin < i;
@@ -292,8 +305,10 @@ char *kargs_predict(const char *cmdline, const struct kargs *owned, const struct
 
 		if (i < done || !str_starts(line.v[i].text, ENV_ARG_SLOT))
 			continue;
-		begin = ours_begin(&line, done, i, owned);
-		added = added_begin(&line, done, i, &end);
+		begin = begin_mark(&line, done, i);
+		added = added_begin(&line, done, begin < line.n ? begin : i, &end);
+		if (begin == line.n)
+			begin = ours_begin(&line, done, i, owned);
 		add_all(&next, &line, done, added < begin ? added : begin);
 		add_all(&next, &line, end, begin);
 		add_all(&next, wanted, 0, wanted->n);

@@ -267,6 +267,20 @@ static void take_behind(struct words *l, size_t marker, const struct words *ours
 			}
 }
 
+/* Takes the words between the markers; false: an older snippet's, which had no first one. */
+static bool take_between(struct words *l, size_t from, size_t marker)
+{
+	size_t begin = marker;
+
+	while (begin > from && !is(&l->v[begin], ENV_ARG_BEGIN))
+		begin--;
+	if (!is(&l->v[begin], ENV_ARG_BEGIN))
+		return false;
+	while (begin < marker)
+		l->v[begin++].gone = true;
+	return true;
+}
+
 static void take_slot(struct words *l, size_t from, size_t marker, const struct boot_env *env,
 		      bool *unknown)
 {
@@ -275,6 +289,8 @@ static void take_slot(struct words *l, size_t from, size_t marker, const struct 
 	char slot = w->len == len + 1 ? w->p[len] : ENV_NONE;
 
 	l->v[marker].gone = true;
+	if (take_between(l, from, marker))
+		return;
 	if (env && env_slot_index(slot) >= 0) {
 		struct words ours cleanup_words = {0};
 		const char *text = env_slot(env, slot);

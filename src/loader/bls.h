@@ -83,8 +83,9 @@ struct bls_mended {
  * Mends the options lines: removes railhead's arguments that are there as text, and all but one
  * $railhead_kargs, which goes into the first line. Their place identifies railhead's arguments:
  *
- *  - before the marker railhead.slot=X, the args of slot X in env, as one run of words or, if the
- *    run has changed, each word once, nearest first;
+ *  - between the markers railhead.args and railhead.slot=X; of an older snippet, which had no first
+ *    marker, before the second: the args of slot X in env, as one run of words or, if the run has
+ *    changed, each word once, nearest first;
  *  - behind railhead.trial=, the words that a trial adds.
  *
  * All other words stay, and all other lines stay byte by byte.

@@ -74,6 +74,8 @@ static void as_parsed(const struct boot_env *env, const struct env_grub *rw,
 		str_addf(&want, ENV_ARG_TRIAL "%c " ENV_TRIAL_EXTRA " ", rw->slot);
 	else if (rw->slot != ENV_NONE && (env->begun == '0' || env->begun == '1'))
 		str_addf(&want, ENV_ARG_BEGUN "%c " ENV_BEGUN_EXTRA " ", env->begun + 1);
+	if (rw->slot != ENV_NONE)
+		str_add(&want, ENV_ARG_BEGIN " ");
 	if (!rw->left_out)
 		words_of(env_slot(env, rw->slot), &want);
 	if (rw->slot != ENV_NONE)

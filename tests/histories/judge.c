@@ -41,8 +41,7 @@ enum mark {
 	/* Since the last reboot, which both count: */
 	MARK_FILE = 16,	  /* railhead.env was lost, changed or replaced */
 	MARK_RECORD = 32, /* /var/lib/railhead was */
-	/* Since the boot began: */
-	MARK_REPLACED = 64, /* railhead.env was lost, changed or replaced */
+			  /* Since the boot began: */
 };
 
 /* What the last verdict without a trial has shown. */
@@ -135,7 +134,7 @@ static void count_event(struct state *n, const struct event *e)
 					  /* fall through */
 	case EVENT_LOST:
 	case EVENT_EMPTIED:
-		n->past.marks |= MARK_FILE | MARK_REPLACED;
+		n->past.marks |= MARK_FILE;
 		begin_again(n);
 		break;
 	case EVENT_ROLL_BACK:
@@ -147,7 +146,7 @@ static void count_event(struct state *n, const struct event *e)
 		begin_again(n);
 		break;
 	case EVENT_FLIP:
-		n->past.marks |= MARK_FILE | MARK_REPLACED;
+		n->past.marks |= MARK_FILE;
 		may_have_died(n, ARGS_OTHER);
 		/* GRUB writes it, so that no sum has it: it counts as what it says. */
 		if (flips[e->which].offset == 3599)
@@ -361,8 +360,6 @@ void judge_count(const struct state *before, struct state *n, const struct event
 
 	if (seen->rebooted) /* first: a boot that was cut gives back its own, too */
 		more(&n->past.reboots, REBOOTS_MOST + 1);
-	if (seen->began && e->entry != ENTRY_KEXEC && e->entry != ENTRY_KEXEC_OTHER)
-		n->past.marks &= (uint8_t)~MARK_REPLACED;
 	count_event(n, e);
 	if (machine_sound(n->file))
 		n->past.marks &= (uint8_t)~MARK_NO_SAVE;
@@ -471,7 +468,7 @@ enum invariant judge_event(const struct state *before, const struct state *n, co
 		return INVARIANT_CONSTANT;
 	if (!is_attended(before, n, e))
 		return INVARIANT_ATTENDED;
-	if (seen->ready && args != before->wanted && !(n->past.marks & MARK_REPLACED) &&
+	if (seen->ready && args != before->wanted &&
 	    !(args == ARGS_OTHER && before->past.marks & MARK_TORN))
 		return INVARIANT_READY;
 	return INVARIANT_NONE;

@@ -42,8 +42,7 @@
 	  "is armed or a kernel was installed",                                                    \
 	  "")                                                                                      \
 	X(ATTENDED, "a trial is armed only by a gate, in a boot that has come to its verdict", "") \
-	X(READY, "a node that is ready has the args that its profile wants, and no others",        \
-	  "railhead.env was changed by others since the boot began")                               \
+	X(READY, "a node that is ready has the args that its profile wants, and no others", "")    \
 	X(STUCK, "undisturbed boots with good args reach ready, in at most 5 boots",               \
 	  "railhead says so: the args are refused, the 3 reboots of BUDGET were made, the file "   \
 	  "is damaged, an updater's counter is armed; or GRUB can't write, or the file is lost "   \

@@ -766,8 +766,8 @@ static bool refuses(const struct refused *no, enum args args, uint8_t kernel)
 	char hash[KARGS_HASH_LEN + 1];
 
 	kargs_hash_line(args_text[args], hash);
-	return streq(no->of.hash, hash) && streq(no->of.kernel, kernel_name[kernel]) &&
-	       streq(no->of.profile, label);
+	return streq(no->attempt.hash, hash) && streq(no->attempt.kernel, kernel_name[kernel]) &&
+	       streq(no->attempt.profile, label);
 }
 
 static uint32_t find_refusals(const char *record)

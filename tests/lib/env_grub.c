@@ -192,6 +192,7 @@ static void snippet(char *buf, size_t len, const struct vars *v, bool can_save,
 	} else {
 		count_boot(buf, len, v, can_save, ret);
 	}
+	add_words(ret->kargs, ENV_ARG_BEGIN);
 	if (!ret->left_out)
 		add_words(ret->kargs, v->value[ret->slot == 'a' ? ENV_F_A : ENV_F_B]);
 	add_mark(ret->kargs, ENV_ARG_SLOT, ret->left_out ? ENV_LEFT_OUT : "", ret->slot);

@@ -212,6 +212,8 @@ static int check_sound(size_t i, const struct sample *s, const struct boot_env *
 		str_addf(&words, "railhead.trial=%c " ENV_TRIAL_EXTRA " ", g.slot);
 	else if (g.slot != ENV_NONE && env->begun != ENV_NONE && !g.left_out)
 		str_addf(&words, "railhead.begun=%c " ENV_BEGUN_EXTRA " ", env->begun + 1);
+	if (g.slot != ENV_NONE)
+		str_add(&words, ENV_ARG_BEGIN " ");
 	for (char *p, *w = strtok_r(args, " ", &p); w; w = strtok_r(NULL, " ", &p))
 		str_addf(&words, "%s ", w);
 	if (g.slot != ENV_NONE)

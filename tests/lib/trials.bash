@@ -32,7 +32,7 @@ wants() { # ARGUMENT [MORE-OF-CHECKS] [DEVICES]
 
 # GRUB, and the beginning of a boot.
 boot() {
-  local list try slot begun
+  local list try slot begun before=
   grub-editenv "$env" list >"$BATS_TEST_TMPDIR/list"
   try=$(sed -n 's/^railhead_try=//p' "$BATS_TEST_TMPDIR/list")
   slot=$(sed -n 's/^railhead_good=//p' "$BATS_TEST_TMPDIR/list")
@@ -46,11 +46,11 @@ boot() {
     slot=-$slot list=
   elif [[ $try != [ab] && $begun == [01] ]]; then
     grub-editenv "$env" set "railhead_begun=$((begun + 1))"
-    list="railhead.begun=$((begun + 1)) panic=30 $list"
+    before="railhead.begun=$((begun + 1)) panic=30"
   elif [[ $try == [ab] ]]; then
-    list="railhead.trial=$try $(sed -n 's/^#define ENV_TRIAL_EXTRA "\(.*\)"/\1/p' "$BATS_TEST_DIRNAME/../src/kargs/env_layout.h") $list"
+    before="railhead.trial=$try $(sed -n 's/^#define ENV_TRIAL_EXTRA "\(.*\)"/\1/p' "$BATS_TEST_DIRNAME/../src/kargs/env_layout.h")"
   fi
-  put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro $list railhead.slot=$slot"
+  put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro $before railhead.args $list railhead.slot=$slot"
   boots=$((boots + 1))
   put "$root/proc/sys/kernel/random/boot_id" "$(printf '%08d-2222-3333-4444-555555555555' $boots)"
   rm -rf "$root/run/railhead"

@@ -52,7 +52,7 @@ static void test_round_trip(void **state)
 	assert_int_equal(b.reboots, 2);
 	assert_string_equal(b.new_kernel, "6.12.1");
 	assert_int_equal(b.refused.n, 1);
-	assert_true(attempt_same(&b.refused.v[0].of, &OTHER));
+	assert_true(attempt_same(&b.refused.v[0].attempt, &OTHER));
 	assert_int_equal(b.refused.v[0].why, REFUSAL_UNFIT);
 	assert_string_equal(b.items.v[0], "sysctl/a b?c");
 	assert_string_equal(b.before.profile, "hgx-h100");

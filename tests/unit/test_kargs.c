@@ -388,6 +388,18 @@ static void test_predict(void **state)
 		 "a=1"},
 		{"railhead.trial=b " ENV_TRIAL_EXTRA " railhead.slot=b", "panic=30", "a=1", "a=1"},
 		/* a boot that was counted */
+		{"ro railhead.args a=1 railhead.slot=a x", "", "a=2", "ro a=2 x"},
+		{"ro a=1 railhead.args railhead.slot=a x", "a=1", "a=2", "ro a=1 a=2 x"},
+		{"panic=30 railhead.args panic=30 railhead.slot=a panic=30", "", "a",
+		 "panic=30 a panic=30"},
+		{"railhead.trial=b " ENV_TRIAL_EXTRA
+		 " railhead.args panic=30 railhead.slot=b panic=30",
+		 "panic=30", "a=1", "a=1 panic=30"},
+		{"ro railhead.begun=1 panic=30 railhead.args a=1 railhead.slot=a x", "", "a=2",
+		 "ro a=2 x"},
+		{"railhead.args a railhead.slot=a ro railhead.args a railhead.slot=a", "", "b",
+		 "b ro b"},
+		/* older snippets' */
 		{"ro railhead.begun=1 panic=30 a=1 railhead.slot=a x", "a=1", "a=2", "ro a=2 x"},
 		{"railhead.begun=3 panic=30 railhead.slot=-a panic=30", "", "b", "b panic=30"},
 		{"panic=30 railhead.begun=2 railhead.slot=a", "", "b", "panic=30 b"},
@@ -509,6 +521,17 @@ static void test_between_marks(void **state)
 		{"", NULL},
 		{"root=x a=1", NULL},
 		{"root=x a=1 railhead.slot=a", NULL},
+		{"root=x railhead.args a=1 b railhead.slot=a quiet", "a=1 b"},
+		{"root=x railhead.args railhead.slot=a", ""},
+		{"railhead.args x railhead.slot=a root=x railhead.args a railhead.slot=a", "a"},
+		{"root=x a=1 railhead.slot=a railhead.args", NULL},
+		{"root=x railhead.args railhead.slot=-a", ""},
+		{"root=x railhead.begun=1 panic=30 railhead.args panic=30 b railhead.slot=a",
+		 "panic=30 b"},
+		{"root=x railhead.trial=b " ENV_TRIAL_EXTRA
+		 " railhead.args panic=10 railhead.slot=b",
+		 "panic=10"},
+		/* older snippets' */
 		{"root=x railhead.begun=1 panic=30 a=1 b railhead.slot=a quiet", "a=1 b"},
 		{"root=x railhead.begun=1 panic=30 panic=30 railhead.slot=a", "panic=30"},
 		{"root=x railhead.trial=b " ENV_TRIAL_EXTRA " a=1 railhead.slot=b", "a=1"},

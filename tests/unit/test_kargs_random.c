@@ -352,6 +352,8 @@ static void random_boot(struct boot *b)
 		older = extra.n && str_starts(extra.v[0].text, ENV_ARG_TRIAL) && below(2);
 		if (!older)
 			add_all(&all, &extra);
+		if (!older && below(2))
+			kargs_add(&all, ENV_ARG_BEGIN, NULL);
 		add_all(&all, &b->owned);
 		kargs_add(&all, ENV_ARG_SLOT "b", NULL);
 		if (older)

@@ -143,6 +143,14 @@ static void test_mend_options(void **state)
 		{"root=x panic=30 railhead.trial=b " EXTRA " " B " railhead.slot=b quiet panic=30",
 		 "root=x panic=30 quiet panic=30 " V,
 		 "railhead.trial=b " EXTRA " " B " railhead.slot=b"},
+		{"root=x railhead.args x y=1 railhead.slot=a quiet", "root=x quiet " V,
+		 "railhead.args x y=1 railhead.slot=a"},
+		{A " root=x railhead.trial=b " EXTRA " railhead.args " A
+		   " panic=30 railhead.slot=z",
+		 A " root=x " V,
+		 "railhead.trial=b " EXTRA " railhead.args " A " panic=30 railhead.slot=z"},
+		{"ro railhead.args a railhead.slot=a ro railhead.args b railhead.slot=b",
+		 "ro ro " V, "railhead.args a railhead.slot=a railhead.args b railhead.slot=b"},
 		{"root=x panic=30 railhead.begun=1 panic=30 " A " railhead.slot=a quiet",
 		 "root=x panic=30 quiet " V, "railhead.begun=1 panic=30 " A " railhead.slot=a"},
 		/* ... not in one piece any more */

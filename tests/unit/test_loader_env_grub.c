@@ -15,9 +15,10 @@
 #define SIG ENV_SIGNATURE
 #define GOOD "railhead_layout=1\nrailhead_good=a\nrailhead_a=A\nrailhead_b=B\n"
 #define ARMED GOOD "railhead_try=b\n"
-#define A "A railhead.slot=a"
+#define BEGIN "railhead.args "
+#define A BEGIN "A railhead.slot=a"
 #define COUNTED(n) "railhead.begun=" n " " ENV_BEGUN_EXTRA " "
-#define TRIAL "railhead.trial=b " ENV_TRIAL_EXTRA " B railhead.slot=b"
+#define TRIAL "railhead.trial=b " ENV_TRIAL_EXTRA " " BEGIN "B railhead.slot=b"
 
 /* loads, layout known, slot, args; trial where the args say so. */
 static const struct {
@@ -43,13 +44,14 @@ static const struct {
 	{FILE(SIG "railhead_layout=1\nrailhead_good=-\n"), true, true, '-', ""},
 	{FILE(SIG "railhead_layout=1\nrailhead_good=\n"), true, true, '-', ""},
 	{FILE(SIG "railhead_layout=1\nrailhead_good=ab\n"), true, true, '-', ""},
-	{FILE(SIG "railhead_layout=1\nrailhead_good=b\n"), true, true, 'b', "railhead.slot=b"},
+	{FILE(SIG "railhead_layout=1\nrailhead_good=b\n"), true, true, 'b',
+	 BEGIN "railhead.slot=b"},
 	/* blanks and carriage returns are of the value; args are split at them */
 	{FILE(SIG "railhead_layout=1 \nrailhead_good=a\n"), true, false, '-', ""},
 	{FILE(SIG "railhead_layout=1\r\nrailhead_good=a\r\n"), true, false, '-', ""},
-	{FILE(SIG GOOD "railhead_a= x\ty  z\r\n"), true, true, 'a', "x y z railhead.slot=a"},
+	{FILE(SIG GOOD "railhead_a= x\ty  z\r\n"), true, true, 'a', BEGIN "x y z railhead.slot=a"},
 	/* the last line counts */
-	{FILE(SIG GOOD "railhead_good=b\n"), true, true, 'b', "B railhead.slot=b"},
+	{FILE(SIG GOOD "railhead_good=b\n"), true, true, 'b', BEGIN "B railhead.slot=b"},
 	{FILE(SIG ARMED "railhead_try=-\n"), true, true, 'a', A},
 	/* comments, and what hides a line */
 	{FILE(SIG "#railhead_layout=2\n" GOOD), true, true, 'a', A},
@@ -66,11 +68,11 @@ static const struct {
 	{FILE(SIG GOOD "x\n"), true, true, 'a', A},
 	{FILE(SIG GOOD "# \\"), true, true, 'a', A},
 	/* escapes, a value on two lines, a NUL */
-	{FILE(SIG GOOD "railhead_a=\\x\\\\y\n"), true, true, 'a', "x\\y railhead.slot=a"},
-	{FILE(SIG GOOD "railhead_a=x\\\ny\n"), true, true, 'a', "x y railhead.slot=a"},
-	{FILE(SIG GOOD "railhead_a=x\0y\n"), true, true, 'a', "x railhead.slot=a"},
-	{FILE(SIG GOOD "railhead_a\0x=y\n"), true, true, 'a', "y railhead.slot=a"},
-	{FILE(SIG GOOD "railhead_a=b=c=\n"), true, true, 'a', "b=c= railhead.slot=a"},
+	{FILE(SIG GOOD "railhead_a=\\x\\\\y\n"), true, true, 'a', BEGIN "x\\y railhead.slot=a"},
+	{FILE(SIG GOOD "railhead_a=x\\\ny\n"), true, true, 'a', BEGIN "x y railhead.slot=a"},
+	{FILE(SIG GOOD "railhead_a=x\0y\n"), true, true, 'a', BEGIN "x railhead.slot=a"},
+	{FILE(SIG GOOD "railhead_a\0x=y\n"), true, true, 'a', BEGIN "y railhead.slot=a"},
+	{FILE(SIG GOOD "railhead_a=b=c=\n"), true, true, 'a', BEGIN "b=c= railhead.slot=a"},
 	/* save_env: no line feed at the end; the first of two lines; no line of that name */
 	{FILE(SIG ARMED "x"), true, true, 'a', A},
 	{FILE(SIG ARMED "railhead_try=b\n"), true, true, 'a', A},
@@ -84,7 +86,7 @@ static const struct {
 	/* boots that have begun */
 	{FILE(SIG GOOD "railhead_begun=0\n"), true, true, 'a', COUNTED("1") A},
 	{FILE(SIG GOOD "railhead_begun=1\n"), true, true, 'a', COUNTED("2") A},
-	{FILE(SIG GOOD "railhead_begun=2\n"), true, true, 'a', "railhead.slot=-a"},
+	{FILE(SIG GOOD "railhead_begun=2\n"), true, true, 'a', BEGIN "railhead.slot=-a"},
 	{FILE(SIG GOOD "railhead_begun=3\n"), true, true, 'a', A},
 	{FILE(SIG GOOD "railhead_begun=2 \n"), true, true, 'a', A},
 	{FILE(SIG GOOD "railhead_begun=x\n"), true, true, 'a', A},
@@ -181,7 +183,7 @@ static void test_long(void **state)
 	env_grub_read(text.s, text.len, true, &g);
 	assert_int_equal(g.slot, 'a');
 	assert_int_equal(strlen(g.kargs), ENV_GRUB_KARGS_SIZE - 1);
-	assert_memory_equal(g.kargs, "ab ab ab", 8);
+	assert_memory_equal(g.kargs, BEGIN "ab ab ab", strlen(BEGIN) + 8);
 }
 
 int main(void)
