@@ -257,6 +257,15 @@ match: {"
   fault RH-BOOT-TRIAL-OPEN "/var/lib/railhead: Not a directory"
 }
 
+@test "this boot has no id: no trial is armed, since its boot could not be told from this one" {
+  wants new=1
+  boot
+  rm "$root/proc/sys/kernel/random/boot_id"
+  gate 7
+  in_env railhead_try=-
+  fault RH-BOOT-TRIAL-OPEN "this boot's id can't be read"
+}
+
 @test "the profile changes while others are on trial: the next boot tries the new ones" {
   wants new=1
   trial

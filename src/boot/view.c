@@ -216,7 +216,11 @@ int boot_arm(const struct kargs_want *want, struct err *err)
 	if (r < 0)
 		return r;
 	if (v.trial.decision == KARGS_ARM) {
-		r = trial_arm(&v.facts, &v.trial, err);
+		/* The record names the boot that armed the trial: another one has not made it. */
+		if (!*v.boot_id)
+			r = err_set(err, -EIO, "this boot's id can't be read");
+		if (r == 0)
+			r = trial_arm(&v.facts, &v.trial, err);
 		if (r == 0)
 			r = state_forget(want->root, ATTEMPT_END_FILE, err);
 		if (r == 0 && !trial_count_reboot(&v.facts))

@@ -46,9 +46,9 @@
 #define ENV_VAR_KARGS "railhead_kargs"
 
 /*
- * The snippet puts these marks before and behind the args of the slot, so that the line itself shows
- * which of its args are railhead's. If GRUB left the args of the good slot out, nothing is between
- * the marks, and the second has ENV_LEFT_OUT before its slot ("railhead.slot=-a").
+ * The snippet puts these marks before and behind the args of the slot, so that the line itself
+ * shows which of its args are railhead's. If GRUB left the args of the good slot out, nothing is
+ * between the marks, and the second has ENV_LEFT_OUT before its slot ("railhead.slot=-a").
  */
 #define ENV_ARG_BEGIN "railhead.args"
 #define ENV_ARG_SLOT "railhead.slot="

@@ -102,8 +102,8 @@ void kargs_conflicts(const struct kargs *wanted, const struct kargs *owned, cons
 
 /*
  * Appends our arguments, as the line itself shows them, to *ret: the words between the marks
- * ENV_ARG_BEGIN and ENV_ARG_SLOT; of an older snippet, those between the mark of a trial or a count,
- * with the words that it adds, and the mark of the slot. False: one of the marks is missing.
+ * ENV_ARG_BEGIN and ENV_ARG_SLOT; of an older snippet, those between the mark of a trial or a
+ * count, with the words that it adds, and the mark of the slot. False: one of the marks is missing.
  */
 bool kargs_between_marks(const char *cmdline, struct kargs *ret);
 
@@ -114,9 +114,9 @@ bool kargs_between_marks(const char *cmdline, struct kargs *ret);
  *
  * Ours are the tokens between the marks, and the words that a trial or a count adds
  * (ENV_TRIAL_EXTRA, ENV_BEGUN_EXTRA), which stand before them, right behind their own mark. Of an
- * older snippet, which had no mark before the args, they are the tokens of owned that stand in their
- * order right before the slot's mark; its trial may stand behind that mark. Equal tokens elsewhere
- * are the user's and stay; without a mark all tokens stay.
+ * older snippet, which had no mark before the args, they are the tokens of owned that stand in
+ * their order right before the slot's mark; its trial may stand behind that mark. Equal tokens
+ * elsewhere are the user's and stay; without a mark all tokens stay.
  *
  * The result has none of the next boot's marks. Words behind "--" stay; if ours stood there, wanted
  * goes there too, where the kernel does not see it. Tokens are separated by single blanks. Caller
