@@ -143,6 +143,23 @@ record_says() { # LINE of /var/lib/railhead/kernel-args
   [ "$(jq -r '[.faults[].code] | join(" ")' "$record")" = RH-NIC-LINK-WIDTH ]
 }
 
+@test "settings that are held back in the trial are no fault of the arguments: they are kept" {
+  local swappiness=$root/proc/sys/vm/swappiness
+  wants new=1
+  echo 'sysctl: {vm.swappiness: 10}' >>"$root/etc/railhead/profiles/sku.yaml"
+  boot
+  run -0 "$railhead" apply --stage early --root "$root"
+  gate 8
+  printf 'boots 2\nheld no\nboot x\nprofile %s\n' "$(jq -r .profile.digest "$record")" >"$kept/early-mark"
+  boot
+  put "$swappiness" 60
+  run ! "$railhead" apply --stage early --root "$root"
+  gate 7
+  fault RH-KERNEL-SYSCTL-FAILED "not set: the last 2 boots"
+  run ! grep RH-BOOT-ARGS "$record"
+  is_in_force new=1
+}
+
 @test "an item fails, and the record of what held is lost: the next boot tries again" {
   wants new=1
   trial

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "checks/looks.h"
+#include "engine/hold_back.h"
 #include "kinds/kind.h"
 #include "node/uplinks.h"
 #include "sys/clock.h"
@@ -17,7 +18,8 @@ enum { WAIT_US = 30 * 1000000 };
 
 static bool has_failed(const struct change *c)
 {
-	if (c->of_args || c->on_fail == ON_FAIL_WARN || c->kind == &kind_benchmark)
+	if (c->of_args || c->on_fail == ON_FAIL_WARN || c->kind == &kind_benchmark ||
+	    is_held_back(c))
 		return false;
 	/*
 	 * A change that waits for another fails through that other change, and a check that settles

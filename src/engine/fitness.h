@@ -2,7 +2,8 @@
 /*
  * The facts that a trial of kernel arguments is judged by: the looks at this boot's changes and
  * checks, its measurements, and the carriers of the functions that the profile's sets name or that
- * carry a default route. Items that only warn, or depend on the arguments themselves, are left out.
+ * carry a default route. Items that only warn, depend on the arguments themselves, or are held back
+ * (engine/hold_back.h) are left out.
  */
 #pragma once
 

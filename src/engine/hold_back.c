@@ -97,6 +97,11 @@ void hold_back(const struct section_ctx *ctx, struct plan *plan)
 			change_withhold(plan->list.v[i], why);
 }
 
+bool is_held_back(const struct change *c)
+{
+	return c->withheld && needs_mark(c);
+}
+
 static bool plan_needs_mark(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->list.n; i++)

@@ -22,6 +22,8 @@ enum { HOLD_BACK_BOOTS = 2 };
 
 /* Withholds the changes of a new plan if they are held back. */
 void hold_back(const struct section_ctx *ctx, struct plan *plan);
+/* hold_back() withholds it. */
+bool is_held_back(const struct change *c);
 /*
  * Leaves the mark of this boot, if the plan has settings that need it. A boot on trial leaves the
  * mark, but does not count: its kernel arguments are blamed first. An error means that there is no

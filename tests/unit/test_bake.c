@@ -108,7 +108,8 @@ static void env_file(void **state)
 /* What GRUB passes boot by boot, while none has a verdict. */
 static void first_boots(void **state)
 {
-	static const char with[] = "railhead.begun=2 panic=30 iommu=off railhead.slot=b";
+	static const char with[] =
+		"railhead.begun=2 panic=30 railhead.args iommu=off railhead.slot=b";
 	struct kargs bad cleanup_kargs = {0};
 	cleanup_free char *env = NULL, *unwritable = NULL;
 	struct env_grub grub;

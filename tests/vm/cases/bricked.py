@@ -11,7 +11,7 @@ from harness import case, contains, equal, exits, expect, is_active, state, stat
 from vm import HANG
 
 from cases.layouts import FIRST_BOOTS
-from cases.trials import settle
+from cases.trials import PROFILE, settle
 
 GUEST = "bricked"
 DROP_IN = "/etc/railhead/profiles/vm-layout.d/brick.yaml"
@@ -55,6 +55,7 @@ def _is_held_back(vm, key):
 def overcommit(vm):
     # check refuses it without force, which says that it is meant.
     equal("the mark of a boot that came up", vm.run("test -e /var/lib/railhead/early-mark").status, 1)
+    vm.sh(f"echo 'sysctl: {{vm.swappiness: 10}}' >>{PROFILE}")
     _brick(vm, "sysctl: {vm.overcommit_memory: 2, vm.overcommit_ratio: {value: 0, force: true}}", "FAILED")
 
 
