@@ -62,8 +62,8 @@ def three_boots_are_lost(vm):
     equal("boots", len(lines), 5)
     slot = r"railhead\.slot="
     for line, words in zip(lines, (
-            rf"railhead\.begun=1 panic=30 {' '.join(WANTED)} .*{slot}[ab]",
-            rf"railhead\.begun=2 panic=30 {' '.join(WANTED)} .*{slot}[ab]",
+            rf"railhead\.begun=1 panic=30 railhead\.args {' '.join(WANTED)} .*{slot}[ab]",
+            rf"railhead\.begun=2 panic=30 railhead\.args {' '.join(WANTED)} .*{slot}[ab]",
             rf"{slot}-[ab]", rf"railhead\.trial=[ab] .*{slot}[ab]", rf"{slot}[ab]")):
         expect(re.search(rf" {words}( |$)", line), f"no {words} in {line}")
     for number in (2, 4):
