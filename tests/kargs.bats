@@ -73,6 +73,7 @@ wanted="intel_iommu=on iommu=pt transparent_hugepage=never default_hugepagesz=1G
 @test "args that did not arrive: named, no second write, blocked" {
   "$railhead" kargs --reset --root "$root"
   run -8 "$railhead" gate --root "$root"
+  "$railhead" apply --settled stop --root "$root" # as an orderly shutdown does
   echo 22222222-2222-3333-4444-555555555555 >"$root/proc/sys/kernel/random/boot_id"
   before=$(stat -c '%y' "$env")
   run -7 "$railhead" gate --root "$root"

@@ -283,6 +283,35 @@ match: {"
   fault RH-BOOT-TRIAL-OPEN "this boot's id can't be read"
 }
 
+@test "power is cut right after the arming, and GRUB reads an earlier file: tried again, and named after an orderly reboot" {
+  wants new=1
+  boot
+  cp "$env" "$BATS_TEST_TMPDIR/earlier"
+  gate 8
+  cp "$env" "$BATS_TEST_TMPDIR/armed"
+  cp "$BATS_TEST_TMPDIR/earlier" "$env" # as GRUB reads XFS, without its log
+  boot
+  cp "$BATS_TEST_TMPDIR/armed" "$env"
+  has old=1
+  gate 8
+  record_says 'reboots 2'
+  "$railhead" apply --settled stop --root "$root"
+  boot
+  has new=1
+  gate 0
+  is_in_force new=1
+  wants newer=1
+  boot
+  gate 8
+  "$railhead" apply --settled stop --root "$root"
+  cp "$env" "$BATS_TEST_TMPDIR/armed"
+  sed -i 's/^railhead_try=[ab]/railhead_try=-/' "$env" # for a GRUB that can't write
+  boot
+  cp "$BATS_TEST_TMPDIR/armed" "$env"
+  gate 7
+  fault RH-BOOT-ARGS-LOST "GRUB read railhead.env, but took no trial"
+}
+
 @test "the profile changes while others are on trial: the next boot tries the new ones" {
   wants new=1
   trial

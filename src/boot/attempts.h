@@ -14,8 +14,9 @@
 #include "kargs/kargs.h"
 #include "sys/root.h"
 
-#define ATTEMPTS_FILE "kernel-args"  /* in STATE_KEPT_DIR */
-#define ATTEMPT_END_FILE "trial-end" /* in STATE_KEPT_DIR: how the trial says that it ends */
+#define ATTEMPTS_FILE "kernel-args" /* in STATE_KEPT_DIR */
+#define ATTEMPT_END_FILE \
+	"trial-end" /* in STATE_KEPT_DIR: how the trial, or the boot before it, ends */
 
 /*
  * TRIALS_MAX: dead trials after which arguments are refused. REBOOTS_MAX: reboots by railhead in a

@@ -174,7 +174,7 @@ static void arrive_after_trial(const struct trial_facts *f)
 		past->armed = true;
 		attempt_clear(&tried);
 	}
-	if (past->armed && (!*f->end || streq(f->end, "timer")))
+	if (past->armed && (!*f->end || streq(f->end, "left") || streq(f->end, "timer")))
 		count_death(past);
 	past->armed = false;
 }
@@ -347,15 +347,22 @@ static bool grub_brought_it(const char *cmdline)
 }
 
 /*
+ * The boot that armed the trial was not shut down in order, so that GRUB may have read an earlier
+ * file: on XFS the name of a new file, or a block that was shared with a copy, comes late.
+ */
+static bool is_cut_off(const struct trial_facts *f)
+{
+	return f->past->armed && !streq(f->past->boot, f->boot_id) && !streq(f->end, "left");
+}
+
+/*
  * GRUB did not bring this boot with our file, although the file was there: a trial was armed in an
  * earlier boot, or these very args are good.
  */
 static bool is_passed_by(const struct trial_facts *f)
 {
-	/* A power cut came before the file said so; on XFS the name of a new file may come late. */
-	bool cut = f->past->armed && f->env->try_ == ENV_NONE;
 	bool earlier = f->env->try_ == ENV_TAKEN ||
-		       (*f->past->boot && !streq(f->past->boot, f->boot_id) && !cut);
+		       (*f->past->boot && !streq(f->past->boot, f->boot_id) && !is_cut_off(f));
 
 	return !f->absent && f->env->good != ENV_NONE && !has_mark(f->cmdline) &&
 	       (earlier || slot_is(f->env, f->env->good, f->wanted));
@@ -460,7 +467,7 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 		       err.text);
 	} else if (is_passed_by(f)) {
 		decide_passed_by(f, t, diff);
-	} else if (!this_boot && is_armed(f)) {
+	} else if (!this_boot && is_armed(f) && !is_cut_off(f)) {
 		decide(t, KARGS_NOT_ARRIVED,
 		       "kernel arguments did not arrive (%s): GRUB read %s, but took no trial: "
 		       "GRUB can't write to that disk, or this boot came by kexec",

@@ -61,9 +61,10 @@ struct trial_facts {
 	bool loader_parses;	/* the loader parses args as a script: kargs_check_parsed() */
 	const char *boot_id, *kernel;
 	const char *profile; /* name and version: attempts.h */
-	const char *end;     /* how the last trial ended, by its own word (boot_note_end()); "" */
-	bool absent;	     /* there is no railhead.env; the record of it is empty */
-	const char *damage;  /* the damage of railhead.env, whose record is empty; or NULL */
+	const char *end; /* the last end of a boot that armed a trial ("left") or was one ("stop",
+			    "timer", "verdict"), by its own word; "" */
+	bool absent;	 /* there is no railhead.env; the record of it is empty */
+	const char *damage; /* the damage of railhead.env, whose record is empty; or NULL */
 	const struct boot_env *seen; /* with damage: the slots that GRUB may have passed */
 	struct boot_env *env;
 	struct attempts *past;

@@ -381,6 +381,19 @@ int boot_note_end(const struct root *root, const char *end, struct err *err)
 	return r < 0 ? r : 1;
 }
 
+int boot_note_left(const struct root *root, struct err *err)
+{
+	cleanup_attempts struct attempts past = {0};
+	char boot[37];
+	int r = attempts_read(root, &past, err);
+
+	state_boot_id(root, boot);
+	if (r < 0 || !past.armed || !streq(past.boot, boot))
+		return r;
+	r = state_keep(root, ATTEMPT_END_FILE, "left\n", err);
+	return r < 0 ? r : 1;
+}
+
 int boot_env_reset(const struct root *root, char **ret_path, struct err *err)
 {
 	struct boot_view v;

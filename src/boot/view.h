@@ -80,6 +80,10 @@ int boot_leave_unjudged(const struct root *root, const struct node *node, struct
  */
 int boot_note_end(const struct root *root, const char *end, struct err *err);
 /*
+ * This boot is shut down in order: if it armed a trial, GRUB reads all that was written. 1: wrote.
+ */
+int boot_note_left(const struct root *root, struct err *err);
+/*
  * Empties railhead.env (creates it if absent), so that the next boot has none of our args, and
  * forgets all attempts.
  */

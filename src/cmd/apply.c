@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "boot/view.h"
 #include "cmd/cmd.h"
 #include "engine/apply.h"
 #include "engine/hold_back.h"
@@ -105,6 +106,7 @@ static bool has_come_up(const struct root *root)
 static int settle(const struct invocation *inv)
 {
 	struct err err = {0};
+	int r;
 
 	if (!streq(inv->settled, "up") && !streq(inv->settled, "stop")) {
 		complain("apply --settled %.*s: expected one of: up, stop", UNKNOWN_MAX,
@@ -116,7 +118,10 @@ static int settle(const struct invocation *inv)
 			 "the gate has no verdict");
 		return EXIT_OK;
 	}
-	if (hold_back_end(&inv->root, &err) == 0)
+	r = hold_back_end(&inv->root, &err);
+	if (r == 0 && streq(inv->settled, "stop"))
+		r = boot_note_left(&inv->root, &err);
+	if (r >= 0)
 		return EXIT_OK;
 	complain("apply --settled: %s", err.text);
 	return EXIT_INTERNAL;

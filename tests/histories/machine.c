@@ -427,6 +427,7 @@ bool __wrap_root_exists(const struct root *root, const char *fmt, ...)
 
 static const char *const end_words[] = {
 	[END_NONE] = "",
+	[END_LEFT] = "left\n",
 	[END_TIMER] = "timer\n",
 	[END_STOP] = "stop\n",
 	[END_JUDGED] = "verdict\n",
@@ -535,8 +536,10 @@ static void do_gate(struct call *ret)
 	ret->blocked = r < 0 || s.result == TRIAL_UNFIT || s.result == TRIAL_LOST ||
 		       s.result == TRIAL_UNKNOWN || waits;
 	ret->reboot = s.reboot;
-	if (o.reboots && boot_arm(&want, &err) >= 0)
+	if (o.reboots && boot_arm(&want, &err) >= 0) {
 		ret->reboot = true;
+		boot_note_left(&tree, &err); /* the reboot is in order */
+	}
 	ret->settled = !o.waits && !ret->reboot && s.result != TRIAL_UNKNOWN &&
 		       s.result != TRIAL_UNFIT && ret->decision != KARGS_HELD;
 }

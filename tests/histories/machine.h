@@ -52,8 +52,8 @@ struct facts {
 	uint8_t unused[2];
 };
 
-/* The trial's own word on its end, which it leaves for the next boot. */
-enum trial_end { END_NONE, END_TIMER, END_STOP, END_JUDGED };
+/* The word on its end that a boot that armed a trial, or was one, leaves for the next boot. */
+enum trial_end { END_NONE, END_LEFT, END_TIMER, END_STOP, END_JUDGED };
 
 /* What a power cut or a kill leaves. */
 struct snap {

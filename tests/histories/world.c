@@ -117,7 +117,7 @@ static void snapped(struct state *n, const struct snap *s)
 {
 	n->file = s->file;
 	n->record = s->record;
-	n->end = s->end & 3;
+	n->end = s->end & 7;
 }
 
 static struct call call(const struct state *s, enum op op, unsigned int flags)

@@ -51,9 +51,9 @@ struct state {
 	uint8_t up : 1;	     /* it has come to its end: the operator can log in */
 	uint8_t alone : 1;   /* railhead=off, rescue: no unit of railhead runs */
 	uint8_t counter : 1; /* an updater's counter is armed */
-	uint8_t end : 2;     /* enum trial_end */
+	uint8_t end : 3;     /* enum trial_end */
 	uint8_t marked : 1;  /* the other kernel was installed by a package that says so */
-	uint8_t zero : 2;
+	uint8_t zero : 1;
 	uint8_t unsettled; /* of the judge: reboots by railhead since the last settled verdict */
 	struct {	   /* so many so far */
 		uint8_t faults;
