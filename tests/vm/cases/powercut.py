@@ -240,7 +240,13 @@ def _allowed(life, before):
 
 
 def _judge(data, where, allowed, may_lack):
-    """What a file of that content means to GRUB."""
+    """What a file of that content means to GRUB.
+
+    In a moment of the making of a new file its name may lead to what a removed file has left on the
+    disk: GRUB, which does not read the journal, takes that for no environment block.
+    """
+    if may_lack and data and not data.startswith(envfile.SIGNATURE):
+        return None
     if not data:
         expect(may_lack, f"{where}, GRUB finds {'no' if data is None else 'an empty'} file")
         return None
