@@ -426,11 +426,8 @@ bool __wrap_root_exists(const struct root *root, const char *fmt, ...)
 /* --- /var/lib/railhead: files are replaced as a whole ---------------------------------------- */
 
 static const char *const end_words[] = {
-	[END_NONE] = "",
-	[END_LEFT] = "left\n",
-	[END_TIMER] = "timer\n",
-	[END_STOP] = "stop\n",
-	[END_JUDGED] = "verdict\n",
+	[END_NONE] = "",       [END_LEFT] = "left\n",	   [END_TIMER] = "timer\n",
+	[END_STOP] = "stop\n", [END_JUDGED] = "verdict\n",
 };
 
 static void kept_becomes(const char *name, const char *text)
