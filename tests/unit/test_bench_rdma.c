@@ -364,6 +364,8 @@ static struct rdma_link *open_link(uint8_t *memory, size_t len, unsigned int cpu
 	struct rdma_link_options options = {
 		.end = {{"fake0", 1, -1}, {"fake1", 1, -1}},
 		.cpus = cpus,
+		.wait_ms = 60000, /* on a busy machine the other end's thread may not run for a
+				     second */
 	};
 	struct rdma_link *link = NULL;
 	struct err err = {0};
