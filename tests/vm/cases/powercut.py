@@ -213,7 +213,7 @@ def _declare_judgement(name, all_lives):
     @case(f"{name}: the log", "GRUB's editor and railhead agree on what is in the file")
     def editor_agrees(vm):
         path = os.path.join(vm.directory, "railhead.env")
-        for data in {data for _, data in vm.found if data}:
+        for data in {data for _, data in vm.found if data and data.startswith(envfile.SIGNATURE)}:
             with open(path, "wb") as out:
                 out.write(data)
             listed = subprocess.run(["grub-editenv", path, "list"], stdout=subprocess.PIPE,
