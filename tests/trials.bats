@@ -393,3 +393,18 @@ match: {"
   rm "$root/etc/systemd/system/railhead-gate.service"
   gate 8
 }
+
+@test "a kernel is installed, and the image overrules a good argument: boots with a verdict are not counted as without" {
+  wants "old=1, keep=1"
+  trial
+  gate 0
+  "$railhead" kargs --new-kernel "" --root "$root"
+  for _ in 1 2 3; do
+    boot
+    has keep=1
+    sed -i 's/$/ old=2/' "$root/proc/cmdline"
+    gate 7
+    fault RH-BOOT-ARGS-CONFLICT "the command line already has old=2"
+    in_env railhead_begun=-
+  done
+}

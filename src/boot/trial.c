@@ -572,14 +572,18 @@ void trial_expect_kernel(const struct trial_facts *f, const char *release)
 	f->past->new_kernel = xstrdup(release);
 }
 
-/* Not by another menu entry, as the trial of others, or because GRUB left them out. */
+/*
+ * Not by another menu entry, as the trial of others, or because GRUB left them out. An argument
+ * that another one overrules was brought, too.
+ */
 static bool has_good_args(const struct trial_facts *f)
 {
-	cleanup_kargs struct kargs good = {0}, missing = {0};
+	cleanup_kargs struct kargs good = {0}, missing = {0}, owned = {0};
 
 	kargs_split(&good, env_slot(f->env, f->env->good), NULL);
 	kargs_missing(&good, f->cmdline, &missing);
-	return missing.n == 0;
+	return missing.n == 0 ||
+	       (kargs_between_marks(f->cmdline, &owned) && kargs_same(&owned, &good));
 }
 
 /* Another kernel may still be to come. */
