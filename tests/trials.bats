@@ -408,3 +408,29 @@ match: {"
     in_env railhead_begun=-
   done
 }
+
+@test "an armed trial that is not wanted any more is withdrawn, also by a verdict that waits" {
+  wants new=1
+  boot
+  gate 8
+  wants old=1 "    link: {run: carrier, on: nics}"
+  put "$root/sys/devices/pci0000:00/$PF1/net/eth1/carrier" 0
+  run -0 "$railhead" kargs --root "$root"
+  [[ $output == *"what next  the next boot would try others, which are armed: the gate disarms them"* ]]
+  gate 7
+  [ "$(jq -r .verdict "$record")" = waiting ]
+  in_env railhead_try=-
+  run -0 "$railhead" kargs --root "$root"
+  [[ $output == *"what next  each boot has them"* ]]
+}
+
+@test "an armed trial that is not wanted any more is withdrawn, also where the wanted one is held" {
+  wants new=1
+  boot
+  gate 8
+  wants new=2
+  ln -s /var/lib/update "$root/system-update"
+  gate 7
+  fault RH-BOOT-COUNTED "(+new=2 -old=1)"
+  in_env railhead_try=-
+}

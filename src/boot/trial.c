@@ -224,7 +224,9 @@ void trial_hold(struct trial *t, enum kargs_decision d, const char *why)
 {
 	cleanup_free char *diff = difference(t);
 
-	t->note = t->decision == KARGS_ARMED ? NOTE_DROP : NOTE_NONE;
+	/* That of other args, which is armed, stays what it is: to be dropped. */
+	if (t->decision == KARGS_ARMED)
+		t->note = NOTE_DROP;
 	decide(t, d, "kernel arguments differ (%s), and railhead does not reboot for them: %s",
 	       diff, why);
 }
@@ -711,9 +713,11 @@ enum trial_result trial_settle(const struct trial_facts *f, const struct trial *
 {
 	/* Once its args are good, the boot is like any other, although its line has the mark. */
 	bool on_trial = is_trial(f) || is_unjudged_trial(f);
+	/* What the next boot would try, and nobody wants: no verdict need wait for that. */
+	bool drops = t->note == NOTE_DROP && env_slot_index(f->env->try_) >= 0;
 	enum trial_result result;
 
-	result = o->waits ? TRIAL_NONE : end_trial(f, t, o, news);
+	result = o->waits && !drops ? TRIAL_NONE : end_trial(f, t, o, news);
 	trial_reach_verdict(f);
 	if (o->waits)
 		return TRIAL_NONE;
