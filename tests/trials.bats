@@ -434,3 +434,24 @@ match: {"
   fault RH-BOOT-COUNTED "(+new=2 -old=1)"
   in_env railhead_try=-
 }
+
+@test "railhead.env is replaced in a trial: the next boot has the earlier arguments, and kargs says so" {
+  wants new=1
+  trial
+  "$railhead" kargs --reset --root "$root"
+  gate 0
+  run -0 "$railhead" kargs --root "$root"
+  [[ $output == *"The next boot has the earlier arguments"*"what next  the next boot has the earlier arguments, and its gate tries these"* ]]
+}
+
+@test "a trial that is shut down in order is not named as the last that died" {
+  wants new=1
+  trial
+  boot
+  gate 8
+  boot
+  "$railhead" kargs --ended stop --root "$root"
+  boot
+  run -5 "$railhead" kargs --root "$root"
+  [[ $output == *"trials     1 of 2 trials died"$'\n'* ]]
+}

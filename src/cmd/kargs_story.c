@@ -22,14 +22,27 @@ static const char *state_name(const struct boot_view *v)
 	return attempts_deaths(&v->past, &v->trial.now) ? "once died" : "none";
 }
 
+/* The next boot may have others, although all are in force in this one. */
+static const char *next_when_same(const struct boot_view *v)
+{
+	cleanup_kargs struct kargs next = {0};
+
+	if (v->trial.note == NOTE_RUNS)
+		return "the verdict of this boot decides; without one, the node reboots with the "
+		       "earlier arguments";
+	if (v->trial.note == NOTE_DROP)
+		return "the next boot would try others, which are armed: the gate disarms them";
+	kargs_split(&next, env_slot(&v->env, env_next_slot(&v->env)), NULL);
+	return trial_on_line(v->facts.cmdline) && !kargs_same(&next, v->facts.wanted)
+		       ? "the next boot has the earlier arguments, and its gate tries these"
+		       : "each boot has them";
+}
+
 static char *next_step(const struct boot_view *v)
 {
 	switch (v->trial.decision) {
 	case KARGS_SAME:
-		return xstrdup(v->trial.note == NOTE_RUNS
-				       ? "the verdict of this boot decides; without one, the node "
-					 "reboots with the earlier arguments"
-				       : "each boot has them");
+		return xstrdup(next_when_same(v));
 	case KARGS_ARM:
 		return xstrdup("the gate arms their trial, and reboots the node");
 	case KARGS_ARMED:
@@ -58,8 +71,9 @@ static char *next_step(const struct boot_view *v)
 
 static char *deaths_text(const struct boot_view *v)
 {
-	return xasprintf("%u of %d trials died%s%s", attempts_deaths(&v->past, &v->trial.now),
-			 TRIALS_MAX, *v->facts.end ? ", the last: " : "", v->facts.end);
+	/* another word is of a trial that did not die */
+	return xasprintf("%u of %d trials died%s", attempts_deaths(&v->past, &v->trial.now),
+			 TRIALS_MAX, streq(v->facts.end, "timer") ? ", the last: timer" : "");
 }
 
 static void print_row(const char *title, const char *text)
