@@ -455,3 +455,16 @@ match: {"
   run -5 "$railhead" kargs --root "$root"
   [[ $output == *"trials     1 of 2 trials died"$'\n'* ]]
 }
+
+@test "gates by hand in one boot, with other arguments each time: it makes one reboot, which counts once" {
+  boot
+  for i in 1 2 3 4 5; do
+    wants "new=$i"
+    gate 8
+    in_env railhead_reboots=1
+    record_says "reboots 1"
+  done
+  boot
+  has new=5
+  gate 0
+}

@@ -427,6 +427,12 @@ static unsigned int reboots(const struct trial_facts *f)
 	return f->env->reboots > f->past->reboots ? f->env->reboots : f->past->reboots;
 }
 
+/* This boot has asked for a reboot already, for other args: it makes one. */
+static bool has_asked(const struct trial_facts *f)
+{
+	return *f->boot_id && streq(f->past->boot, f->boot_id) && reboots(f) > 0;
+}
+
 static bool is_armed(const struct trial_facts *f)
 {
 	return env_slot_index(f->env->try_) >= 0 && slot_is(f->env, f->env->try_, f->wanted);
@@ -483,7 +489,7 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 		       diff);
 	} else if (conflicts(f, t)) {
 		return;
-	} else if (reboots(f) >= REBOOTS_MAX) {
+	} else if (reboots(f) >= REBOOTS_MAX && !has_asked(f)) {
 		decide(t, KARGS_HELD,
 		       "kernel arguments differ (%s), and railhead does not reboot for them: it "
 		       "has made %u reboots with no settled verdict in between. Check that each "
@@ -561,9 +567,11 @@ int trial_arm(const struct trial_facts *f, const struct trial *t, struct err *er
 
 bool trial_count_reboot(const struct trial_facts *f)
 {
-	if (reboots(f) >= REBOOTS_MAX)
+	unsigned int n = reboots(f) + !has_asked(f);
+
+	if (n > REBOOTS_MAX)
 		return false;
-	f->env->reboots = f->past->reboots = reboots(f) + 1;
+	f->env->reboots = f->past->reboots = n;
 	return true;
 }
 

@@ -108,7 +108,7 @@ void trial_keep(struct trial *t, const char *why);
  * again. -E2BIG, -EINVAL: the args can't travel.
  */
 int trial_arm(const struct trial_facts *f, const struct trial *t, struct err *err);
-/* This boot asks for a reboot. False: the budget is spent. */
+/* This boot asks for a reboot, before trial_arm(). False: the budget is spent. */
 bool trial_count_reboot(const struct trial_facts *f);
 
 /*

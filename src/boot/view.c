@@ -219,12 +219,12 @@ int boot_arm(const struct kargs_want *want, struct err *err)
 		/* The record names the boot that armed the trial: another one has not made it. */
 		if (!*v.boot_id)
 			r = err_set(err, -EIO, "this boot's id can't be read");
+		if (r == 0 && !trial_count_reboot(&v.facts))
+			r = err_set(err, -EDQUOT, "the budget of reboots is spent");
 		if (r == 0)
 			r = trial_arm(&v.facts, &v.trial, err);
 		if (r == 0)
 			r = state_forget(want->root, ATTEMPT_END_FILE, err);
-		if (r == 0 && !trial_count_reboot(&v.facts))
-			r = err_set(err, -EDQUOT, "the budget of reboots is spent");
 		if (r == 0)
 			r = store(&v, false, err);
 	} else if (v.trial.decision != KARGS_ARMED) {
