@@ -57,6 +57,24 @@ unarmed() { # grub-editenv makes a file that is missing
   grub-editenv "$root/boot/grub/railhead.env" list | grep '^railhead_try=[ab]$'
 }
 
+@test "a sealed disk, and railhead.env is damaged: no command that writes it is named before the key is bound to PCR 7" {
+  sealed 7
+  profile "$root" a <"$p"
+  gate 8
+  sealed 7+8+9
+  printf x | dd of="$root/boot/grub/railhead.env" bs=1 seek=106 conv=notrunc status=none
+  gate 7
+  [[ $output == *"bind the key to PCR 7"* && $output != *"kargs --reset"* ]]
+  jq -e '[.faults[].code] | index("RH-BOOT-SEALED")' "$root/run/railhead/status.json"
+  run -1 "$railhead" kargs --new-kernel "" --root "$root"
+  [[ $output == *"boots are not counted: "*"bind the key to PCR 7"* ]]
+  sealed 7
+  gate 7
+  [[ $output == *"kargs --reset"* ]]
+  "$railhead" kargs --reset --root "$root"
+  gate 8
+}
+
 @test "sealed after the trial was armed, and before the reboot: the trial is withdrawn" {
   profile "$root" a <"$p"
   rm "$table"

@@ -89,7 +89,8 @@ static void ask_others(struct boot_view *v)
 		hold(v, KARGS_COUNTED, counters_why_held(root, &v->part.counters));
 	if (is_next(v))
 		hold(v, KARGS_NO_GATE, gate_why_absent(root));
-	if (is_next(v))
+	/* The file that `railhead kargs --reset` makes is another one, too. */
+	if (is_next(v) || v->trial.decision == KARGS_DAMAGED)
 		hold(v, KARGS_SEALED, seal_why_refused(root));
 	if (v->trial.decision != KARGS_ADOPT)
 		return;
@@ -332,13 +333,14 @@ static int expect_kernel(struct boot_view *v, const char *release, struct err *e
 
 	if (v->facts.absent)
 		return 0;
+	sealed = seal_why_refused(v->want.root);
+	if (sealed)
+		return *v->damage || has_args(&v->env)
+			       ? err_set(err, -EPERM, "boots are not counted: %s", sealed)
+			       : 0;
 	if (*v->damage)
 		return err_set(err, -EBADMSG, "%s. `railhead kargs --reset` writes the file again",
 			       v->damage);
-	sealed = seal_why_refused(v->want.root);
-	if (sealed)
-		return has_args(&v->env) ? err_set(err, -EPERM, "boots are not counted: %s", sealed)
-					 : 0;
 	trial_expect_kernel(&v->facts, release);
 	return store(v, false, err);
 }
