@@ -435,6 +435,19 @@ match: {"
   in_env railhead_try=-
 }
 
+@test "gates by hand in one boot, with other arguments each time: it makes one reboot, which counts once" {
+  boot
+  for i in 1 2 3 4 5; do
+    wants "new=$i"
+    gate 8
+    in_env railhead_reboots=1
+    record_says "reboots 1"
+  done
+  boot
+  has new=5
+  gate 0
+}
+
 @test "railhead.env is replaced in a trial: the next boot has the earlier arguments, and kargs says so" {
   wants new=1
   trial
@@ -456,15 +469,20 @@ match: {"
   [[ $output == *"trials     1 of 2 trials died"$'\n'* ]]
 }
 
-@test "gates by hand in one boot, with other arguments each time: it makes one reboot, which counts once" {
+@test "a long list of arguments leaves room for the reason and the remedy" {
+  long=$(seq -s, -f "'m%g.p=0123456789012345678901234567890'" 40)
+  wants "$long"
   boot
-  for i in 1 2 3 4 5; do
-    wants "new=$i"
+  ln -s /var/lib/update "$root/system-update"
+  gate 7
+  fault RH-BOOT-COUNTED "m1.p="
+  fault RH-BOOT-COUNTED " more), and railhead does not reboot for them: the next boot installs an offline update (/system-update): let it, or remove the link"
+  rm "$root/system-update"
+  for _ in 1 2; do
     gate 8
-    in_env railhead_reboots=1
-    record_says "reboots 1"
+    boot
+    boot
   done
-  boot
-  has new=5
-  gate 0
+  gate 7
+  fault RH-BOOT-ARGS-REJECTED "railhead apply --retry"
 }

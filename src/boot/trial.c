@@ -10,6 +10,7 @@
 
 /* COMMAND_LINE_SIZE of x86 and arm64; the kernel cuts longer lines without a message. */
 enum { CMDLINE_MAX = 2047 };
+enum { ARGS_TEXT_MAX = 400 }; /* of a text, below ERR_TEXT_MAX with all the rest of it */
 
 #define MARK_SLOT "railhead.slot"
 #define MARK_TRIAL "railhead.trial"
@@ -207,16 +208,42 @@ void trial_arrive(const struct trial_facts *f)
 
 /* --- texts ----------------------------------------------------------------------------------- */
 
-/* "+a=1 -b=2": the wanted args that this boot lacks, and our args that are not wanted. */
-static char *difference(const struct trial *t)
+/* Returns how many have no room: a text must have some for its reason and its remedy. */
+static size_t name_args(struct str *s, const char *sign, const struct kargs *l)
+{
+	size_t n = 0;
+
+	while (n < l->n && s->len + strlen(l->v[n].text) <= ARGS_TEXT_MAX) {
+		str_addf(s, "%s%s%s", s->len ? " " : "", sign, l->v[n].text);
+		n++;
+	}
+	return l->n - n;
+}
+
+static void count_others(struct str *s, size_t n)
+{
+	if (n)
+		str_addf(s, "%s%zu %s", s->len ? " and " : "", n, s->len ? "more" : "long ones");
+}
+
+static char *names_of(const struct kargs *l)
 {
 	struct str s = {0};
 
 	str_add(&s, "");
-	for (size_t i = 0; i < t->missing.n; i++)
-		str_addf(&s, "%s+%s", s.len ? " " : "", t->missing.v[i].text);
-	for (size_t i = 0; i < t->dropped.n; i++)
-		str_addf(&s, "%s-%s", s.len ? " " : "", t->dropped.v[i].text);
+	count_others(&s, name_args(&s, "", l));
+	return str_take(&s);
+}
+
+/* "+a=1 -b=2": the wanted args that this boot lacks, and our args that are not wanted. */
+static char *difference(const struct trial *t)
+{
+	struct str s = {0};
+	size_t more;
+
+	str_add(&s, "");
+	more = name_args(&s, "+", &t->missing);
+	count_others(&s, more + name_args(&s, "-", &t->dropped));
 	return str_take(&s);
 }
 
@@ -289,7 +316,7 @@ static bool loader_misreads(const struct trial_facts *f, struct err *err)
 static void decide_arrived(const struct trial_facts *f, struct trial *t)
 {
 	const struct refused *no = attempts_refused(f->past, &t->now);
-	cleanup_free char *line = kargs_line(f->wanted);
+	cleanup_free char *line = names_of(f->wanted);
 	struct err err = {0};
 
 	if (is_trial(f)) {
@@ -385,7 +412,7 @@ static void decide_passed_by(const struct trial_facts *f, struct trial *t, const
 
 static void decide_conflict(struct trial *t, const struct kargs *missing)
 {
-	cleanup_free char *wanted = kargs_line(missing), *others = kargs_line(&t->conflicts);
+	cleanup_free char *wanted = names_of(missing), *others = names_of(&t->conflicts);
 
 	decide(t, KARGS_CONFLICT,
 	       "kernel arguments can't come into force (%s): %s%s, which railhead does not own. "
