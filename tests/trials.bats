@@ -486,3 +486,15 @@ match: {"
   gate 7
   fault RH-BOOT-ARGS-REJECTED "railhead apply --retry"
 }
+
+@test "/var can not be written while GRUB counts boots: a verdict ends the count, and the arguments stay" {
+  "$railhead" kargs --new-kernel "" --root "$root"
+  rm -r "$kept"
+  : >"$kept"
+  for _ in 1 2 3; do
+    boot
+    has old=1
+    run "$railhead" gate --root "$root"
+    in_env railhead_begun=-
+  done
+}

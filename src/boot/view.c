@@ -259,6 +259,7 @@ int boot_settle(const struct kargs_want *want, const struct outcome *o, struct s
 		struct err *err)
 {
 	struct boot_view v;
+	bool env_first;
 	int r;
 
 	*ret = (struct settled){0};
@@ -270,7 +271,10 @@ int boot_settle(const struct kargs_want *want, const struct outcome *o, struct s
 	/* A counter of others would count the reboot: then the next boot of the node goes back. */
 	if (ret->result == TRIAL_UNFIT)
 		ret->reboot = !has_counter(&v) && trial_count_reboot(&v.facts);
-	r = store(&v, ret->result == TRIAL_COMMITTED, err);
+	/* A record that can't be written must not have GRUB count on, to where the args go. */
+	env_first = ret->result == TRIAL_COMMITTED ||
+		    (ret->result == TRIAL_NONE && v.env.begun != v.was.begun);
+	r = store(&v, env_first, err);
 	if (r >= 0 && o->waits && v.trial.note == NOTE_RUNS)
 		r = note_verdict(want->root, err);
 	if (r < 0)
@@ -366,7 +370,7 @@ int boot_leave_unjudged(const struct root *root, const struct node *node, struct
 	v.facts.kernel = v.kernel;
 	v.facts.cmdline = node->cmdline;
 	trial_reach_verdict(&v.facts);
-	r = store(&v, false, err);
+	r = store(&v, true, err);
 	if (r >= 0 && v.env.try_ == ENV_TAKEN && trial_on_line(node->cmdline))
 		r = note_verdict(root, err);
 	return close_view(&v, r, err);
