@@ -25,6 +25,7 @@ import cache
 from vm import GuestError
 
 RECORD = "/run/railhead/status.json"
+ORDERLY = "guest: units are stopped"  # on the console, by orderly.service of the guests
 MAIN = "main"
 DEVICES = "devices"  # the same machine, for the cases about NICs: the two run side by side
 
