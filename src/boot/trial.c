@@ -226,7 +226,7 @@ static void count_others(struct str *s, size_t n)
 		str_addf(s, "%s%zu %s", s->len ? " and " : "", n, s->len ? "more" : "long ones");
 }
 
-static char *names_of(const struct kargs *l)
+static char *list_names(const struct kargs *l)
 {
 	struct str s = {0};
 
@@ -316,7 +316,7 @@ static bool loader_misreads(const struct trial_facts *f, struct err *err)
 static void decide_arrived(const struct trial_facts *f, struct trial *t)
 {
 	const struct refused *no = attempts_refused(f->past, &t->now);
-	cleanup_free char *line = names_of(f->wanted);
+	cleanup_free char *line = list_names(f->wanted);
 	struct err err = {0};
 
 	if (is_trial(f)) {
@@ -412,7 +412,7 @@ static void decide_passed_by(const struct trial_facts *f, struct trial *t, const
 
 static void decide_conflict(struct trial *t, const struct kargs *missing)
 {
-	cleanup_free char *wanted = names_of(missing), *others = names_of(&t->conflicts);
+	cleanup_free char *wanted = list_names(missing), *others = list_names(&t->conflicts);
 
 	decide(t, KARGS_CONFLICT,
 	       "kernel arguments can't come into force (%s): %s%s, which railhead does not own. "
@@ -748,7 +748,7 @@ enum trial_result trial_settle(const struct trial_facts *f, const struct trial *
 {
 	/* Once its args are good, the boot is like any other, although its line has the mark. */
 	bool on_trial = is_trial(f) || is_unjudged_trial(f);
-	/* What the next boot would try, and nobody wants: no verdict need wait for that. */
+	/* Nobody wants what is armed: that goes at a verdict that waits, too. */
 	bool drops = t->note == NOTE_DROP && env_slot_index(f->env->try_) >= 0;
 	enum trial_result result;
 
