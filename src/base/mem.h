@@ -10,6 +10,7 @@
 #pragma once
 
 #include <dirent.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ void *xcalloc(size_t n, size_t size) __attribute__((malloc));
 void *xrealloc(void *p, size_t n, size_t size);
 char *xstrdup(const char *s) __attribute__((malloc));
 char *xstrndup(const char *s, size_t n) __attribute__((malloc));
+char *xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0), malloc));
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2), malloc));
 
 #define xnew(type) ((type *)xcalloc(1, sizeof(type)))

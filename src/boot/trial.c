@@ -56,15 +56,14 @@ void trial_free(struct trial *t)
 static void __attribute__((format(printf, 3, 4)))
 decide(struct trial *t, enum kargs_decision d, const char *fmt, ...)
 {
-	struct str why = {0};
+	char *before = t->why;
 	va_list ap;
 
 	va_start(ap, fmt);
-	str_vaddf(&why, fmt, ap);
+	t->why = xvasprintf(fmt, ap);
 	va_end(ap);
-	free(t->why);
+	free(before);
 	t->decision = d;
-	t->why = str_take(&why);
 }
 
 void trial_keep(struct trial *t, const char *why)

@@ -60,14 +60,13 @@ struct probe *probe_add(struct probes *probes, const struct checked *t, const ch
 
 void probe_subject(struct probe *p, const char *fmt, ...)
 {
-	struct str text = {0};
+	char *before = p->subject;
 	va_list ap;
 
 	va_start(ap, fmt);
-	str_vaddf(&text, fmt, ap);
+	p->subject = xvasprintf(fmt, ap);
 	va_end(ap);
-	free(p->subject);
-	p->subject = str_take(&text);
+	free(before);
 }
 
 void probe_option(struct probe *p, const char *option, const char *fmt, ...)

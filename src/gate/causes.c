@@ -19,13 +19,11 @@ enum { READ_REQUEST_USUAL = 4096, READ_REQUEST_SHIFT = 12 };
 
 void cause_add(struct causes *causes, bool suspect, const char *fmt, ...)
 {
-	struct str text = {0};
 	va_list ap;
 
 	va_start(ap, fmt);
-	str_vaddf(&text, fmt, ap);
+	vec_push(&causes->list, ((struct cause){xvasprintf(fmt, ap), suspect}));
 	va_end(ap);
-	vec_push(&causes->list, ((struct cause){str_take(&text), suspect}));
 }
 
 static void add_group(struct str *out, const struct causes *causes, bool suspect)

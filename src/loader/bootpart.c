@@ -19,14 +19,13 @@
 static void __attribute__((format(printf, 2, 3)))
 no_loader(struct bootpart *b, const char *fmt, ...)
 {
-	struct str why = {0};
+	char *before = b->loader_why;
 	va_list ap;
 
 	va_start(ap, fmt);
-	str_vaddf(&why, fmt, ap);
+	b->loader_why = xvasprintf(fmt, ap);
 	va_end(ap);
-	free(b->loader_why);
-	b->loader_why = str_take(&why);
+	free(before);
 }
 
 /* Checks whether that GRUB reads our file. */

@@ -44,15 +44,13 @@ static const struct {
 
 static void __attribute__((format(printf, 2, 3))) armed(struct counters *c, const char *fmt, ...)
 {
-	struct str text = {0};
 	va_list ap;
 
 	if (c->armed)
 		return;
 	va_start(ap, fmt);
-	str_vaddf(&text, fmt, ap);
+	c->armed = xvasprintf(fmt, ap);
 	va_end(ap);
-	c->armed = str_take(&text);
 }
 
 /* --- a block ------------------------------------------------------------------------------- */

@@ -34,13 +34,11 @@ static void __attribute__((format(printf, 4, 5)))
 note(struct mending *m, const char *name, bool refused, const char *fmt, ...)
 {
 	struct mend_note n = {.path = xasprintf("/boot/" BLS_DIR "/%s", name), .refused = refused};
-	struct str text = {0};
 	va_list ap;
 
 	va_start(ap, fmt);
-	str_vaddf(&text, fmt, ap);
+	n.text = xvasprintf(fmt, ap);
 	va_end(ap);
-	n.text = str_take(&text);
 	vec_push(m->report, n);
 }
 
@@ -227,13 +225,11 @@ static void read_env(const struct root *root, struct mending *m)
 
 static void __attribute__((format(printf, 2, 3))) none(struct mending *m, const char *fmt, ...)
 {
-	struct str text = {0};
 	va_list ap;
 
 	va_start(ap, fmt);
-	str_vaddf(&text, fmt, ap);
+	m->report->none = xvasprintf(fmt, ap);
 	va_end(ap);
-	m->report->none = str_take(&text);
 }
 
 static int mend_boot(const struct root *root, struct mending *m, struct err *err)

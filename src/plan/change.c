@@ -87,11 +87,10 @@ int on_fail_parse(const char *name, enum on_fail *ret)
 
 static void replace_v(char **slot, const char *fmt, va_list ap)
 {
-	struct str text = {0};
+	char *before = *slot;
 
-	str_vaddf(&text, fmt, ap);
-	free(*slot);
-	*slot = str_take(&text);
+	*slot = xvasprintf(fmt, ap);
+	free(before);
 }
 
 #define SETTER(field)                          \

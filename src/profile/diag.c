@@ -48,8 +48,6 @@ static void push(struct diags *d, bool warning, struct place at, const char *key
 static void add(struct diags *d, bool warning, struct place at, const char *key, const char *fmt,
 		va_list ap)
 {
-	struct str text = {0};
-
 	d->errors += !warning;
 	if (d->list.n > DIAGS_MAX)
 		return;
@@ -58,8 +56,7 @@ static void add(struct diags *d, bool warning, struct place at, const char *key,
 		     xstrdup("more problems than can be listed; fix these first"));
 		return;
 	}
-	str_vaddf(&text, fmt, ap);
-	push(d, warning, at, key, str_take(&text));
+	push(d, warning, at, key, xvasprintf(fmt, ap));
 }
 
 void diag_error(struct diags *d, struct place at, const char *key, const char *fmt, ...)
