@@ -4,9 +4,9 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "bake/bake.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "bake/bake.h"
 #include "boot/seal.h"
 #include "sys/initramfs.h"
 #include "sys/read.h"

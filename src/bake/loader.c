@@ -4,8 +4,8 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "bake/bake.h"
+#include "base/mem.h"
 #include "loader/env.h"
 #include "loader/grub.h"
 #include "sys/read.h"

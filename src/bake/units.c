@@ -10,9 +10,9 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "bake/bake.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "bake/bake.h"
 #include "sys/read.h"
 
 #define ETC_UNITS "/etc/systemd/system"

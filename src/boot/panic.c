@@ -6,9 +6,9 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "kargs/token.h"
-#include "kargs/kargs.h"
 #include "boot/trial.h"
+#include "kargs/kargs.h"
+#include "kargs/token.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 #include "sys/sysctl_d.h"

@@ -2,10 +2,10 @@
 #include "boot/service.h"
 
 #include "base/mem.h"
-#include "kargs/kargs.h"
 #include "boot/mode.h"
 #include "boot/panic.h"
 #include "boot/trial.h"
+#include "kargs/kargs.h"
 #include "sys/machine.h"
 #include "sys/manager.h"
 #include "sys/read.h"

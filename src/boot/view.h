@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "loader/bootpart.h"
 #include "boot/trial.h"
+#include "loader/bootpart.h"
 #include "node/node.h"
 
 /* The profile's wish. All pointers must outlive the view. */

@@ -8,9 +8,9 @@
 
 #include "base/str.h"
 #include "base/version.h"
-#include "kargs/kargs.h"
 #include "checks/check.h"
 #include "checks/looks.h"
+#include "kargs/kargs.h"
 #include "kinds/function.h"
 #include "kinds/iommu.h"
 #include "kinds/pci.h"

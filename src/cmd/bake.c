@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "bake/bake.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "bake/bake.h"
 #include "cmd/cmd.h"
 #include "profile/search.h"
 #include "profile/site.h"

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "loader/grub.h"
 #include "boot/seal.h"
 #include "cmd/cmd.h"
+#include "loader/grub.h"
 #include "profile/json_schema.h"
 #include "profile/search.h"
 #include "sections/derived.h"

@@ -6,10 +6,10 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "loader/loader.h"
 #include "boot/view.h"
 #include "cmd/cmd.h"
 #include "cmd/kargs_story.h"
+#include "loader/loader.h"
 #include "sys/clock.h"
 #include "sys/state.h"
 

@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "kargs/format.h"
 #include "cmd/cmd.h"
+#include "kargs/format.h"
 #include "sections/derived.h"
 
 /* A profile and where its facts come from. */

@@ -5,8 +5,8 @@
  */
 #include <stdio.h>
 
-#include "loader/mend.h"
 #include "cmd/cmd.h"
+#include "loader/mend.h"
 
 int kargs_mend(struct invocation *inv)
 {

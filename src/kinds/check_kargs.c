@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/mem.h"
 #include "base/str.h"
-#include "loader/bootpart.h"
 #include "kargs/kargs.h"
 #include "kinds/checks.h"
+#include "loader/bootpart.h"
 
 #define ARRIVED "on the command line"
 #define TAKEN "menu entries use them"

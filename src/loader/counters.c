@@ -7,10 +7,10 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "kargs/kargs.h"
 #include "loader/booted.h"
 #include "loader/envblk.h"
 #include "loader/esp.h"
-#include "kargs/kargs.h"
 #include "sys/read.h"
 
 enum { FILE_LIMIT = 64 << 10 }; /* GRUB's editor makes blocks of 1,024 bytes */

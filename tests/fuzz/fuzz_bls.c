@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "loader/bls.h"
 #include "kargs/kargs.h"
+#include "loader/bls.h"
 
 #define CUT "\n--8<--\n"
 #define OPTIONS "options "

@@ -7,9 +7,9 @@
 
 #include <ctype.h>
 
+#include "bake/bake.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "bake/bake.h"
 #include "kinds/checks.h"
 #include "kinds/cpu_files.h"
 

@@ -25,10 +25,10 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "loader/env.h"
-#include "loader/envblk.h"
 #include "env_grub.h"
 #include "grub_sample.h"
+#include "loader/env.h"
+#include "loader/envblk.h"
 
 extern char **environ;
 

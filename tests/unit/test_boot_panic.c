@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "kargs/env_layout.h"
 #include "boot/panic.h"
 #include "boot/service.h"
+#include "kargs/env_layout.h"
 #include "tree.h"
 
 #define TRIAL "railhead.trial=a " ENV_TRIAL_EXTRA " railhead.slot=a"

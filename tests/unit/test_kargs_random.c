@@ -15,8 +15,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kargs/env_layout.h"
-#include "kargs/token.h"
 #include "kargs/kargs.h"
+#include "kargs/token.h"
 
 enum { ROUNDS = 3000 };
 

@@ -12,8 +12,8 @@
 
 #include "../lib/env_grub.h"
 #include "base/mem.h"
-#include "loader/env.h"
 #include "hooks.h"
+#include "loader/env.h"
 #include "sys/machine.h"
 
 /* A tree: nothing is flushed as it would be for the machine that runs the test. */
