@@ -25,12 +25,8 @@ bool bls_counts(const char *name)
 static char *read_entry(int boot, const char *name)
 {
 	cleanup_free char *path = xasprintf(BLS_DIR "/%s", name);
-	cleanup_close int fd = root_open_at(boot, path, O_RDONLY);
-	char *text = NULL;
 
-	if (fd < 0 || read_fd(fd, BLS_FILE_MAX, &text, NULL) < 0)
-		return NULL;
-	return text ? text : xstrdup("");
+	return read_at(boot, path, BLS_FILE_MAX);
 }
 
 void bls_read(int boot, struct bls_entries *ret)

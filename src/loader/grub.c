@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "loader/booted.h"
 #include "kargs/env_layout.h"
+#include "loader/booted.h"
 #include "loader/esp.h"
 #include "sys/read.h"
 
@@ -352,16 +352,6 @@ static const char *grub_dir(int boot)
 	if (faccessat(boot, "grub2/grub.cfg", F_OK, 0) == 0)
 		return "grub2";
 	return NULL;
-}
-
-static char *read_at(int dir, const char *name, size_t max)
-{
-	cleanup_close int fd = root_open_at(dir, name, O_RDONLY);
-	char *text = NULL;
-
-	if (fd < 0 || read_fd(fd, max, &text, NULL) < 0)
-		return NULL;
-	return text ? text : xstrdup("");
 }
 
 void grub_config_read(int boot, struct grub_config *ret)

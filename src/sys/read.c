@@ -69,6 +69,16 @@ int read_fd(int fd, size_t max, char **ret, size_t *ret_len)
 	return read_on(fd, false, max, 1, ret, ret_len);
 }
 
+char *read_at(int dir, const char *path, size_t max)
+{
+	cleanup_close int fd = root_open_at(dir, path, O_RDONLY);
+	char *text = NULL;
+
+	if (fd < 0 || read_fd(fd, max, &text, NULL) < 0)
+		return NULL;
+	return text ? text : xstrdup("");
+}
+
 int read_file(const struct root *root, size_t max, char **ret, size_t *ret_len, struct err *err,
 	      const char *path)
 {

@@ -36,6 +36,8 @@ int read_file(const struct root *root, size_t max, char **ret, size_t *ret_len, 
 int read_start(const struct root *root, size_t max, char **ret, size_t *ret_len, struct err *err,
 	       const char *path);
 int read_fd(int fd, size_t max, char **ret, size_t *ret_len);
+/* The whole file below an open directory, "" if empty; NULL if it can't be read. Caller frees. */
+char *read_at(int dir, const char *path, size_t max);
 
 /* Reads an attribute like read_attr(): decimal, or hexadecimal with 0x. */
 int read_u64(const struct root *root, uint64_t *ret, struct err *err, const char *fmt, ...)
