@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "kargs/env_layout.h"
+#include "boot/trial.h"
 #include "sys/read.h"
 #include "sys/state.h"
 
@@ -64,7 +64,7 @@ static void take_over(const struct section_ctx *ctx, struct mark *m)
 	if (streq(m->boot, boot))
 		return;
 	m->held = m->boots >= HOLD_BACK_BOOTS;
-	if (!m->held && !strstr(ctx->node->cmdline, ENV_ARG_TRIAL))
+	if (!m->held && !trial_on_line(ctx->node->cmdline))
 		m->boots++;
 	snprintf(m->boot, sizeof(m->boot), "%s", boot);
 }
