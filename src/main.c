@@ -39,7 +39,7 @@ static const struct {
 	 AT(stage_name)},
 	{OPT_PROFILE, "profile", "NAME|FILE", "use this profile instead of matching", AT(profile)},
 	{OPT_RETRY, "retry", NULL,
-	 "apply: let what was refused be tried again; gate: check again while waiting", AT(retry)},
+	 "apply: try refused arguments again; gate: look again while waiting", AT(retry)},
 	{OPT_EXPLAIN, "explain", NULL,
 	 "print every profile with each condition, expected and found", AT(explain)},
 	{OPT_AGAIN, "again", NULL, "measure again even though this boot has a verdict", AT(again)},
