@@ -41,6 +41,11 @@ const char *kargs_decision_name(enum kargs_decision d)
 	return names[d];
 }
 
+bool kargs_decision_reboots(enum kargs_decision d)
+{
+	return d == KARGS_ARM || d == KARGS_ARMED;
+}
+
 void trial_free(struct trial *t)
 {
 	free(t->why);
@@ -448,7 +453,7 @@ static bool conflicts(const struct trial_facts *f, struct trial *t)
 	return true;
 }
 
-static unsigned int reboots(const struct trial_facts *f)
+unsigned int trial_reboots(const struct trial_facts *f)
 {
 	return f->env->reboots > f->past->reboots ? f->env->reboots : f->past->reboots;
 }
@@ -456,7 +461,7 @@ static unsigned int reboots(const struct trial_facts *f)
 /* This boot has asked for a reboot already, for other args: it makes one. */
 static bool has_asked(const struct trial_facts *f)
 {
-	return *f->boot_id && streq(f->past->boot, f->boot_id) && reboots(f) > 0;
+	return *f->boot_id && streq(f->past->boot, f->boot_id) && trial_reboots(f) > 0;
 }
 
 static bool is_armed(const struct trial_facts *f)
@@ -515,13 +520,13 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 		       diff);
 	} else if (conflicts(f, t)) {
 		return;
-	} else if (reboots(f) >= REBOOTS_MAX && !has_asked(f)) {
+	} else if (trial_reboots(f) >= REBOOTS_MAX && !has_asked(f)) {
 		decide(t, KARGS_HELD,
 		       "kernel arguments differ (%s), and railhead does not reboot for them: it "
 		       "has made %u reboots with no settled verdict in between. Check that each "
 		       "boot requires the same arguments; then `railhead apply --retry` sets the "
 		       "count back",
-		       diff, reboots(f));
+		       diff, trial_reboots(f));
 	} else {
 		decide_to_arm(f, t, diff);
 	}
@@ -593,7 +598,7 @@ int trial_arm(const struct trial_facts *f, const struct trial *t, struct err *er
 
 bool trial_count_reboot(const struct trial_facts *f)
 {
-	unsigned int n = reboots(f) + !has_asked(f);
+	unsigned int n = trial_reboots(f) + !has_asked(f);
 
 	if (n > REBOOTS_MAX)
 		return false;

@@ -24,8 +24,8 @@
 #include <stdbool.h>
 
 #include "boot/attempts.h"
-#include "loader/env.h"
 #include "kargs/kargs.h"
+#include "loader/env.h"
 
 enum kargs_decision {
 	KARGS_SAME,	   /* all is as wanted; the verdict may have to judge a trial */
@@ -45,6 +45,9 @@ enum kargs_decision {
 	KARGS_NO_GATE,	   /* no boot would judge the trial: the gate's unit does not run */
 };
 const char *kargs_decision_name(enum kargs_decision d); /* "same", "reboot", "write", ... */
+
+/* A trial is next: it is armed, or the gate arms it, and a reboot follows. */
+bool kargs_decision_reboots(enum kargs_decision d);
 
 /* The change of the records at the verdict. */
 enum trial_note {
@@ -108,6 +111,8 @@ void trial_keep(struct trial *t, const char *why);
  * again. -E2BIG, -EINVAL: the args can't travel.
  */
 int trial_arm(const struct trial_facts *f, const struct trial *t, struct err *err);
+/* By railhead, without a settled verdict in between: the records may differ where one was lost. */
+unsigned int trial_reboots(const struct trial_facts *f);
 /* This boot asks for a reboot, before trial_arm(). False: the budget is spent. */
 bool trial_count_reboot(const struct trial_facts *f);
 

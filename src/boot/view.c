@@ -8,11 +8,11 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "loader/counters.h"
-#include "loader/loader.h"
 #include "boot/mode.h"
 #include "boot/seal.h"
 #include "boot/service.h"
+#include "loader/counters.h"
+#include "loader/loader.h"
 #include "sys/read.h"
 #include "sys/state.h"
 
@@ -74,23 +74,18 @@ static void hold(struct boot_view *v, enum kargs_decision d, char *why)
 	free(why);
 }
 
-static bool is_next(const struct boot_view *v)
-{
-	return v->trial.decision == KARGS_ARM || v->trial.decision == KARGS_ARMED;
-}
-
 /* Whatever else decides on the next boot is asked only if a trial, or other args, would be next. */
 static void ask_others(struct boot_view *v)
 {
 	const struct root *root = v->want.root;
 	cleanup_free char *sealed = NULL;
 
-	if (is_next(v))
+	if (kargs_decision_reboots(v->trial.decision))
 		hold(v, KARGS_COUNTED, counters_why_held(root, &v->part.counters));
-	if (is_next(v))
+	if (kargs_decision_reboots(v->trial.decision))
 		hold(v, KARGS_NO_GATE, gate_why_absent(root));
 	/* The file that `railhead kargs --reset` makes is another one, too. */
-	if (is_next(v) || v->trial.decision == KARGS_DAMAGED)
+	if (kargs_decision_reboots(v->trial.decision) || v->trial.decision == KARGS_DAMAGED)
 		hold(v, KARGS_SEALED, seal_why_refused(root));
 	if (v->trial.decision != KARGS_ADOPT)
 		return;
@@ -152,20 +147,13 @@ static bool is_changed(const struct boot_view *v)
 	       !streq(env->slot[1], was->slot[1]);
 }
 
-static int open_to_write(struct boot_view *v, struct err *err)
-{
-	int r = bootpart_close(&v->part, err);
-
-	return r < 0 ? r : bootpart_open(v->want.root, true, &v->part, err);
-}
-
 static int store_env(struct boot_view *v, struct err *err)
 {
 	int r;
 
 	if (!is_changed(v) && !v->renew)
 		return 0;
-	r = open_to_write(v, err);
+	r = loader_open_to_write(v->want.root, &v->part, err);
 	if (r == 0)
 		r = loader_find(&v->part)->store(v->want.root, &v->part, v->make ? &v->was : NULL,
 						 &v->env, err);
@@ -249,10 +237,19 @@ static bool has_counter(struct boot_view *v)
 	return why;
 }
 
+/* 1: wrote. */
+static int note_end(const struct root *root, const char *word, struct err *err)
+{
+	cleanup_free char *text = xasprintf("%s\n", word);
+	int r = state_keep(root, ATTEMPT_END_FILE, text, err);
+
+	return r < 0 ? r : 1;
+}
+
 /* Whatever ends this boot from here on, its arguments did not keep it from a verdict. */
 static int note_verdict(const struct root *root, struct err *err)
 {
-	return state_keep(root, ATTEMPT_END_FILE, "verdict\n", err);
+	return note_end(root, "verdict", err);
 }
 
 int boot_settle(const struct kargs_want *want, const struct outcome *o, struct settled *ret,
@@ -266,7 +263,7 @@ int boot_settle(const struct kargs_want *want, const struct outcome *o, struct s
 	r = boot_view_open(want, &v, err);
 	if (r < 0)
 		return r;
-	ret->reboots = v.past.reboots > v.env.reboots ? v.past.reboots : v.env.reboots;
+	ret->reboots = trial_reboots(&v.facts);
 	ret->result = trial_settle(&v.facts, &v.trial, o, &ret->news);
 	/* A counter of others would count the reboot: then the next boot of the node goes back. */
 	if (ret->result == TRIAL_UNFIT)
@@ -378,13 +375,9 @@ int boot_leave_unjudged(const struct root *root, const struct node *node, struct
 
 int boot_note_end(const struct root *root, const char *end, struct err *err)
 {
-	cleanup_free char *text = xasprintf("%s\n", end);
-	int r;
-
 	if (!boot_is_of_machine(root) || service_trial_is_over(root) || !is_trial_boot(root))
 		return 0;
-	r = state_keep(root, ATTEMPT_END_FILE, text, err);
-	return r < 0 ? r : 1;
+	return note_end(root, end, err);
 }
 
 int boot_note_left(const struct root *root, struct err *err)
@@ -396,8 +389,7 @@ int boot_note_left(const struct root *root, struct err *err)
 	state_boot_id(root, boot);
 	if (r < 0 || !past.armed || !streq(past.boot, boot))
 		return r;
-	r = state_keep(root, ATTEMPT_END_FILE, "left\n", err);
-	return r < 0 ? r : 1;
+	return note_end(root, "left", err);
 }
 
 int boot_env_reset(const struct root *root, char **ret_path, struct err *err)

@@ -3,6 +3,13 @@
 
 #include <errno.h>
 
+int loader_open_to_write(const struct root *root, struct bootpart *b, struct err *err)
+{
+	int r = bootpart_close(b, err);
+
+	return r < 0 ? r : bootpart_open(root, true, b, err);
+}
+
 /* --- GRUB ------------------------------------------------------------------------------------ */
 
 static int look_grub(const struct bootpart *b, struct boot_env *ret, struct err *err)
@@ -10,18 +17,11 @@ static int look_grub(const struct bootpart *b, struct boot_env *ret, struct err 
 	return env_read(b->dirfd, ret, err);
 }
 
-static int open_again(const struct root *root, struct bootpart *b, struct err *err)
-{
-	int r = bootpart_close(b, err);
-
-	return r < 0 ? r : bootpart_open(root, true, b, err);
-}
-
 /*
  * A new file gets its arguments once the boot partition was closed and opened: closing unmounts it
  * or makes it read-only again, where railhead mounted it or made it writable, which puts the new
- * name where GRUB finds it on every file system, XFS too. A trial that GRUB can't see must not be
- * armed, because the next boot would conclude that GRUB passed it by.
+ * name where GRUB finds it on every file system, XFS too. On an XFS that stays mounted an orderly
+ * shutdown does that; after a power cut GRUB may still find the earlier file (trial.c).
  */
 static int store_grub(const struct root *root, struct bootpart *b, const struct boot_env *from,
 		      const struct boot_env *env, struct err *err)
@@ -34,7 +34,7 @@ static int store_grub(const struct root *root, struct bootpart *b, const struct 
 	if (r == 0 && from) {
 		r = env_create(root, b->dirfd, from, err);
 		if (r == 0)
-			r = open_again(root, b, err);
+			r = loader_open_to_write(root, b, err);
 	}
 	return r < 0 ? r : env_store(b->dirfd, env, err);
 }

@@ -33,6 +33,8 @@ struct loader {
 		     const struct boot_env *env, struct err *err);
 };
 
+/* Closes the boot partition, and opens it for writing. */
+int loader_open_to_write(const struct root *root, struct bootpart *b, struct err *err);
 /*
  * "grub": railhead.env, which grub.cfg reads (env_layout.h). "none": any other, for which railhead
  * prints the arguments (`kargs --format`), and a person puts them into the image.
