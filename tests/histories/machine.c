@@ -11,8 +11,8 @@
 #include "../lib/env_grub.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "loader/bootpart.h"
 #include "boot/view.h"
+#include "loader/bootpart.h"
 #include "sys/state.h"
 
 enum { DIR_FD = 1000000, FILE_FD = 1000001, SECTOR = 512, FILE_MAX = 8192 };
@@ -477,11 +477,6 @@ int __wrap_state_kept(const struct root *root, const char *name, char **ret, str
 
 static const struct root tree = {.fd = -1, .live = true};
 
-static bool needs_reboot(enum kargs_decision d)
-{
-	return d == KARGS_ARM || d == KARGS_ARMED;
-}
-
 /* A boot that will be followed by a reboot is not measured. */
 static void look(unsigned int flags, bool measured, struct outcome *o)
 {
@@ -522,7 +517,7 @@ static void do_gate(struct call *ret)
 	ret->decision = (uint8_t)v.trial.decision;
 	ret->same = v.trial.decision == KARGS_SAME;
 	boot_view_close(&v, NULL);
-	o.reboots = needs_reboot((enum kargs_decision)ret->decision);
+	o.reboots = kargs_decision_reboots((enum kargs_decision)ret->decision);
 	/* an item that fails blocks, and does not wait */
 	o.waits = waits && ret->same && !(m.f->flags & (FACT_FAILS | FACT_MISSES | FACT_BROKEN));
 	look(m.f->flags, !o.reboots, &o);
@@ -698,17 +693,6 @@ static enum resting rest_of(uint32_t file)
 	return env.begun == '2' ? REST_OUT : REST_COUNTED;
 }
 
-static VEC(uint8_t) rests; /* by file: one more than the answer */
-
-enum resting machine_rest(uint32_t file)
-{
-	while (rests.n <= file)
-		vec_push(&rests, 0);
-	if (!rests.v[file])
-		rests.v[file] = (uint8_t)(rest_of(file) + 1);
-	return (enum resting)(rests.v[file] - 1);
-}
-
 static enum args find_good(uint32_t file)
 {
 	struct boot_env env;
@@ -720,15 +704,38 @@ static enum args find_good(uint32_t file)
 	return args_of(env_slot(&env, env.good));
 }
 
-static VEC(uint8_t) goods; /* by file: one more than the args */
+struct meaning {
+	bool known, sound;
+	enum resting rest;
+	enum args good;
+};
+static VEC(struct meaning) meanings; /* by file */
+
+static const struct meaning *read_meaning(uint32_t file)
+{
+	struct meaning *found;
+
+	while (meanings.n <= file)
+		vec_push(&meanings, (struct meaning){0});
+	found = &meanings.v[file];
+	if (!found->known)
+		*found = (struct meaning){true, is_sound(file), rest_of(file), find_good(file)};
+	return found;
+}
+
+enum resting machine_rest(uint32_t file)
+{
+	return read_meaning(file)->rest;
+}
 
 enum args machine_good(uint32_t file)
 {
-	while (goods.n <= file)
-		vec_push(&goods, 0);
-	if (!goods.v[file])
-		goods.v[file] = (uint8_t)(find_good(file) + 1);
-	return (enum args)(goods.v[file] - 1);
+	return read_meaning(file)->good;
+}
+
+bool machine_sound(uint32_t file)
+{
+	return read_meaning(file)->sound;
 }
 
 bool machine_marked(uint32_t file)
@@ -737,17 +744,6 @@ bool machine_marked(uint32_t file)
 	const char *text = machine_file(file, &len);
 
 	return len == ENV_SIZE && (strchr("ab", text[54]) || strchr("01", text[3599]));
-}
-
-static VEC(uint8_t) sound; /* by file: one more than the answer */
-
-bool machine_sound(uint32_t file)
-{
-	while (sound.n <= file)
-		vec_push(&sound, 0);
-	if (!sound.v[file])
-		sound.v[file] = is_sound(file) + 1;
-	return sound.v[file] - 1;
 }
 
 const char *machine_record(uint16_t record)
