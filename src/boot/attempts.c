@@ -138,7 +138,7 @@ void attempts_add(struct strv *list, const char *id)
 
 /* --- text ---------------------------------------------------------------------------------- */
 
-/* A list that is too long is left out as a whole, so that its items count as unknown. */
+/* A list that is too long is left out as a whole: then nothing is known to have held. */
 static void render_list(const char *word, const struct strv *list, struct str *s)
 {
 	for (size_t i = 0; list->n <= ATTEMPT_ITEMS_MAX && i < list->n; i++)
@@ -147,7 +147,8 @@ static void render_list(const char *word, const struct strv *list, struct str *s
 
 static void render_before(const struct before *b, struct str *s)
 {
-	if (!b->profile)
+	/* Without the list all that failed before would be news. */
+	if (!b->profile || b->failed.n > ATTEMPT_ITEMS_MAX)
 		return;
 	str_addf(s, "before %s %s\n", b->profile, b->kernel);
 	render_list("failed", &b->failed, s);

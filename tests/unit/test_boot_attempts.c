@@ -108,6 +108,25 @@ static void test_damage(void **state)
 	}
 }
 
+/* All that failed before would be news if only the list of it were left out. */
+static void test_too_many_failed(void **state)
+{
+	cleanup_attempts struct attempts a = {0}, back = {0};
+	cleanup_free char *text = NULL;
+
+	(void)state;
+	fill(&a);
+	for (int i = 0; i <= ATTEMPT_ITEMS_MAX; i++) {
+		cleanup_free char *id = xasprintf("sysfs/%d", i);
+
+		strv_add(&a.before.failed, id);
+	}
+	text = attempts_render(&a);
+	assert_true(attempts_parse(text, &back));
+	assert_null(back.before.profile);
+	assert_int_equal(back.deaths, a.deaths);
+}
+
 static void test_unreadable(void **state)
 {
 	struct tmp *t = *state;
@@ -162,8 +181,9 @@ static void test_begin(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_round_trip), TEST(test_empty),    TEST(test_damage),
-		TEST(test_unreadable), TEST(test_refusals), TEST(test_begin),
+		TEST(test_round_trip),	    TEST(test_empty),	   TEST(test_damage),
+		TEST(test_too_many_failed), TEST(test_unreadable), TEST(test_refusals),
+		TEST(test_begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
