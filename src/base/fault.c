@@ -88,7 +88,7 @@ static const struct fault_row rows[] = {
 	  "yourself. `railhead kargs` shows the arguments of this boot and the next."),
 	F(BOOT_ARGS_FAILED, "RH-BOOT-ARGS-FAILED", SITE, SETTING, "railhead kargs",
 	  "railhead could not read or write the kernel arguments of the next boot.",
-	  "Mend the boot partition that the reason names, then run `railhead gate`."),
+	  "Mend the file or the boot partition that the reason names, then run `railhead gate`."),
 	F(BOOT_ARGS_REJECTED, "RH-BOOT-ARGS-REJECTED", PROFILE, SETTING, "railhead kargs",
 	  "Boots with the profile's kernel arguments ended without a verdict, and the boot loader "
 	  "went back to the arguments before.",

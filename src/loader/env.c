@@ -301,6 +301,11 @@ static int read_bytes(int dirfd, char **ret, size_t *ret_len, struct err *err)
 	if (dirfd < 0)
 		return err_errno(err, -ENOENT, "%s", ENV_FILE_NAME);
 	fd = root_open_at(dirfd, ENV_FILE_NAME, O_RDONLY | O_NOFOLLOW);
+	if (fd == -ELOOP || fd == -EISDIR || fd == -EBADFD)
+		return err_set(err, -EBADMSG, "%s is damaged: it is %s", ENV_FILE_NAME,
+			       fd == -ELOOP    ? "a symbolic link"
+			       : fd == -EISDIR ? "a directory, which somebody must remove first"
+					       : "not a regular file");
 	if (fd < 0)
 		return err_errno(err, fd, "%s", ENV_FILE_NAME);
 	r = read_fd(fd, 64 * 1024, ret, ret_len);

@@ -16,12 +16,22 @@
 
 enum { STATE_MAX = 8 << 20, NOTICE_MAX = 64 << 10, NOTICE_MODE = 0644 };
 
+/* A rename can't replace a directory, and what a link or a pipe means is not railhead's to say. */
+static int explain_type(int r, const char *dir, const char *name, struct err *err)
+{
+	return r == -EISDIR || r == -ELOOP || r == -EBADFD
+		       ? err_set(err, r, "%s/%s is no regular file; remove it", dir, name)
+		       : r;
+}
+
 static int write_in(const struct root *root, const char *path, const char *name, const char *text,
 		    mode_t mode, struct err *err)
 {
 	cleanup_close int dir = atomic_open_dir(root, path, 1, err);
 	int r = dir < 0 ? dir : atomic_write_at(dir, name, text, strlen(text), mode, err);
 
+	if (r == -EISDIR && dir >= 0)
+		return explain_type(r, path, name, err);
 	return r < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
@@ -29,8 +39,9 @@ static int read_in(const struct root *root, const char *dir, const char *name, c
 		   struct err *err)
 {
 	cleanup_free char *path = xasprintf("%s/%s", dir, name);
+	int r = read_file(root, STATE_MAX, ret, NULL, err, path);
 
-	return read_file(root, STATE_MAX, ret, NULL, err, path);
+	return explain_type(r, dir, name, err);
 }
 
 static int remove_in(const struct root *root, const char *path, const char *name, struct err *err)
@@ -39,7 +50,7 @@ static int remove_in(const struct root *root, const char *path, const char *name
 
 	if (dir < 0 || unlinkat(dir, name, 0) == 0 || errno == ENOENT)
 		return 0;
-	return err_errno(err, -errno, "%s/%s", path, name);
+	return explain_type(err_errno(err, -errno, "%s/%s", path, name), path, name, err);
 }
 
 int state_write(const struct root *root, const char *name, const char *text, struct err *err)
