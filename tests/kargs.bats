@@ -98,6 +98,52 @@ wanted="intel_iommu=on iommu=pt transparent_hugepage=never default_hugepagesz=1G
   grub-editenv "$env" list | grep -qE "=$wanted *$"
 }
 
+@test "a link, a directory and a pipe in the place of railhead.env are damage, with the remedy that works" {
+  local what
+  for what in 'ln -s /etc/passwd' mkdir mkfifo; do
+    rm -rf "$env"
+    $what "$env"
+    run -7 "$railhead" gate --root "$root"
+    [[ $output == *"railhead.env is damaged: it is "*"railhead kargs --reset"* ]]
+    jq -e '.faults[0].code == "RH-BOOT-ENV-DAMAGED"' "$root/run/railhead/status.json"
+    if [ -d "$env" ]; then
+      [[ $output == *"somebody must remove first"* ]]
+      rmdir "$env"
+    fi
+    "$railhead" kargs --reset --root "$root"
+    [ -f "$env" ] && [ ! -L "$env" ]
+    [ "$(stat -c %s "$env")" = 4096 ]
+  done
+}
+
+@test "a directory in the place of a record: no reboot, and the first reason says to remove it" {
+  local name
+  for name in kernel-args trial-end; do
+    mkdir -p "$root/var/lib/railhead/$name"
+    run -7 "$railhead" gate --root "$root"
+    [[ ${lines[*]} == *"verdict: blocked"*"/var/lib/railhead/$name is no regular file; remove it"* ]]
+    [[ $output != *"is due"* && $output != *RH-BOOT-ARGS-DIFFER* ]]
+    [ ! -e "$env" ] || ! grub-editenv "$env" list | grep '^railhead_try=[ab]$' || false
+    rmdir "$root/var/lib/railhead/$name"
+  done
+  run -8 "$railhead" gate --root "$root"
+}
+
+@test "arguments typed in GRUB's menu become good at a verdict that holds, not before" {
+  echo "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro $wanted" >"$root/proc/cmdline"
+  for n in 0 1; do echo 2 >"$root/sys/devices/system/node/node$n/hugepages/hugepages-1048576kB/nr_hugepages"; done
+  echo 'sysctl: {vm.swappiness: 10}' >>"$root/etc/railhead/profiles/sku.yaml"
+  put "$root/proc/sys/vm/swappiness" 60
+  run -7 "$railhead" gate --root "$root"
+  [ ! -e "$env" ] || ! grub-editenv "$env" list | grep "^railhead_[ab]=." || false
+  put "$root/proc/sys/vm/swappiness" 10
+  run -0 "$railhead" plan --root "$root"
+  run -5 "$railhead" kargs --root "$root"
+  [[ $output == *"at a verdict that a trial would pass"* ]]
+  run -0 "$railhead" gate --again --root "$root"
+  grub-editenv "$env" list | grep -qE "^railhead_[ab]=$wanted *$"
+}
+
 @test "an empty railhead.env, as a power cut leaves it on vfat, is made anew" {
   "$railhead" kargs --reset --root "$root"
   truncate -s 0 "$env"

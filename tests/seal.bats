@@ -86,7 +86,9 @@ unarmed() { # grub-editenv makes a file that is missing
 
 @test "a sealed disk, and a kernel is installed: GRUB's count would be on the line, so nothing is counted" {
   local env=$root/boot/grub/railhead.env
+  sealed 7
   "$railhead" kargs --reset --root "$root"
+  sealed 7+8+9
   before=$(sha256sum "$env")
   # no arguments: nothing to count, and nothing to say
   run -0 "$railhead" kargs --new-kernel 6.99 --root "$root"
@@ -104,6 +106,26 @@ unarmed() { # grub-editenv makes a file that is missing
   rm "$table"
   run -0 "$railhead" kargs --new-kernel 6.99 --root "$root"
   grub-editenv "$env" list | grep -qx railhead_begun=0
+}
+
+@test "kargs --reset does not change the line of a sealed disk" {
+  local env=$root/boot/grub/railhead.env files
+  # a new file puts railhead's mark on the line
+  run -1 "$railhead" kargs --reset --root "$root"
+  [ ! -e "$env" ]
+  sealed 7
+  profile "$root" a <"$p"
+  gate 8
+  sealed 8
+  files=$(sha256sum "$env")
+  run -1 "$railhead" kargs --reset --root "$root"
+  [[ $output == *"nothing is reset: "*"bind the key to PCR 7"* ]]
+  [ "$files" = "$(sha256sum "$env")" ]
+  sealed 7
+  run -0 "$railhead" kargs --reset --root "$root"
+  # without arguments it stays the same
+  sealed 8
+  run -0 "$railhead" kargs --reset --root "$root"
 }
 
 @test "a sealed disk whose node has the arguments: the next boot's line is not touched, the node is fine" {

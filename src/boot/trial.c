@@ -17,6 +17,7 @@ enum { ARGS_TEXT_MAX = 400 }; /* of a text, below ERR_TEXT_MAX with all the rest
 
 #define REMEDY_RETRY \
 	"Change the arguments in the profile and its version, or run `railhead apply --retry`"
+#define REMEDY_RESET "`railhead kargs --reset` writes the file again"
 
 const char *kargs_decision_name(enum kargs_decision d)
 {
@@ -307,8 +308,11 @@ static void decide_refused(const struct trial_facts *f, struct trial *t, const s
 /* The next boot would have other args, by a file that railhead can write. */
 static bool must_adopt(const struct trial_facts *f)
 {
+	cleanup_kargs struct kargs good = {0};
+
+	kargs_split(&good, env_slot(f->env, f->env->good), NULL);
 	return f->damage ||
-	       (f->absent ? f->wanted->n > 0 : !slot_is(f->env, f->env->good, f->wanted));
+	       (f->absent ? f->wanted->n > 0 : !kargs_same_but_order(&good, f->wanted));
 }
 
 /* A word of the wanted args would end or break the line on its way to the kernel. */
@@ -339,14 +343,19 @@ static void decide_arrived(const struct trial_facts *f, struct trial *t)
 		trial_keep(t, f->loader_why);
 	} else if (must_adopt(f) && loader_misreads(f, &err)) {
 		trial_keep(t, err.text);
+	} else if (must_adopt(f) && no) {
+		trial_keep(t, "a trial of them failed on this kernel, so railhead does not store "
+			      "them; `railhead apply --retry` forgives that trial");
 	} else if (must_adopt(f)) {
 		decide(t, KARGS_ADOPT,
-		       "this boot has all kernel arguments, the next boot would not: railhead "
-		       "updates %s",
+		       "this boot has all kernel arguments, the next boot would not: the gate "
+		       "updates %s at its verdict",
 		       ENV_FILE_NAME);
 	} else {
 		decide(t, KARGS_SAME, "all kernel arguments are in force");
 	}
+	if (f->damage && t->decision == KARGS_SAME)
+		decide(t, KARGS_SAME, "%s. But %s. " REMEDY_RESET, t->why, f->damage);
 }
 
 /* --- this boot lacks wanted args, or has others ----------------------------------------------- */
@@ -556,9 +565,7 @@ void trial_decide(const struct trial_facts *f, struct trial *ret)
 	if (!*diff)
 		decide_arrived(f, ret);
 	else if (f->damage)
-		decide(ret, KARGS_DAMAGED,
-		       "kernel arguments differ (%s), and %s. `railhead kargs --reset` writes the "
-		       "file again",
+		decide(ret, KARGS_DAMAGED, "kernel arguments differ (%s), and %s. " REMEDY_RESET,
 		       diff, f->damage);
 	else
 		decide_differs(f, ret, diff);
@@ -569,27 +576,33 @@ void trial_decide(const struct trial_facts *f, struct trial *ret)
 
 /* --- changes of the records ------------------------------------------------------------------- */
 
-int trial_arm(const struct trial_facts *f, const struct trial *t, struct err *err)
+/* Returns the slot, which is free. */
+static int store_wanted(const struct trial_facts *f, struct err *err)
 {
 	cleanup_free char *line = kargs_line(f->wanted);
-	struct boot_env *env = f->env;
-	char slot = env_free_slot(env);
+	char slot = env_free_slot(f->env);
 	int r = kargs_check(f->wanted, err);
 
 	if (r < 0)
 		return r;
-	env->try_ = ENV_NONE;
-	env_set_slot(env, slot, line);
-	if (t->decision == KARGS_ADOPT) {
-		env->good = slot;
-		return 0;
-	}
+	f->env->try_ = ENV_NONE;
+	env_set_slot(f->env, slot, line);
+	return slot;
+}
+
+int trial_arm(const struct trial_facts *f, const struct trial *t, struct err *err)
+{
+	struct boot_env *env = f->env;
+	int slot = store_wanted(f, err);
+
+	if (slot < 0)
+		return slot;
 	/* A slot must be good, so that GRUB's mark shows that it reads, even if the trial dies. */
 	if (env->good == ENV_NONE) {
 		env->good = slot == 'a' ? 'b' : 'a';
 		env_set_slot(env, env->good, "");
 	}
-	env->try_ = slot;
+	env->try_ = (char)slot;
 	attempts_begin(f->past, &t->now);
 	snprintf(f->past->boot, sizeof(f->past->boot), "%s", f->boot_id);
 	f->past->armed = true;
@@ -708,23 +721,47 @@ static void keep_before(const struct trial_facts *f, const struct outcome *o)
 	merge(&b->up, NULL, &o->up);
 }
 
-static enum trial_result judge_trial(const struct trial_facts *f, const struct trial *t,
-				     const struct outcome *o, struct strv *news)
+/* Whether the args of this boot can become the good ones, as a result for a trial. */
+static enum trial_result compare(const struct trial_facts *f, const struct outcome *o,
+				 struct strv *news)
 {
-	f->env->try_ = ENV_NONE;
-	f->past->armed = false;
 	if (o->failed.n && !is_comparable(f, o))
 		return TRIAL_UNKNOWN;
 	find_news(f, o, news);
-	if (news->n) {
+	return news->n ? TRIAL_UNFIT : TRIAL_COMMITTED;
+}
+
+static enum trial_result judge_trial(const struct trial_facts *f, const struct trial *t,
+				     const struct outcome *o, struct strv *news)
+{
+	enum trial_result result = compare(f, o, news);
+
+	f->env->try_ = ENV_NONE;
+	f->past->armed = false;
+	if (result == TRIAL_UNFIT) {
 		attempts_refuse(f->past, &t->now, REFUSAL_UNFIT);
 		strv_free(&f->past->items);
 		merge(&f->past->items, NULL, news);
-		return TRIAL_UNFIT;
+	} else if (result == TRIAL_COMMITTED) {
+		attempts_forgive(f->past, &t->now);
+		f->env->good = t->slot;
 	}
-	attempts_forgive(f->past, &t->now);
-	f->env->good = t->slot;
-	return TRIAL_COMMITTED;
+	return result;
+}
+
+int trial_adopt(const struct trial_facts *f, const struct trial *t, const struct outcome *o,
+		struct err *err)
+{
+	cleanup_strv struct strv news = {0};
+	int slot;
+
+	if (t->decision != KARGS_ADOPT || o->waits || o->reboots ||
+	    compare(f, o, &news) != TRIAL_COMMITTED)
+		return 0;
+	slot = store_wanted(f, err);
+	if (slot >= 0)
+		f->env->good = (char)slot;
+	return slot < 0 ? slot : 0;
 }
 
 static enum trial_result end_trial(const struct trial_facts *f, const struct trial *t,

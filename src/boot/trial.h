@@ -31,7 +31,8 @@ enum kargs_decision {
 	KARGS_SAME,	   /* all is as wanted; the verdict may have to judge a trial */
 	KARGS_ARM,	   /* arm a trial, then reboot */
 	KARGS_ARMED,	   /* this very boot has armed the trial: just reboot */
-	KARGS_ADOPT,	   /* this boot has the args, and the next boot would not: store them */
+	KARGS_ADOPT,	   /* this boot has the args, and the next boot would not: the verdict
+			      decides whether they are stored */
 	KARGS_NOT_ARRIVED, /* GRUB did not bring the args, or the kernel did not accept them */
 	KARGS_NEXT_BOOT,   /* other args are on trial in this boot: the next boot tries these */
 	KARGS_REJECTED,	   /* the trials died */
@@ -106,10 +107,7 @@ void trial_decide(const struct trial_facts *f, struct trial *ret);
 void trial_hold(struct trial *t, enum kargs_decision d, const char *why);
 /* KARGS_ADOPT becomes KARGS_SAME: the args are not stored, for the reason `why`. */
 void trial_keep(struct trial *t, const char *why);
-/*
- * Puts the decision KARGS_ARM or KARGS_ADOPT into the records. A damaged railhead.env is made
- * again. -E2BIG, -EINVAL: the args can't travel.
- */
+/* Puts the decision KARGS_ARM into the records. -E2BIG, -EINVAL: the args can't travel. */
 int trial_arm(const struct trial_facts *f, const struct trial *t, struct err *err);
 /* By railhead, without a settled verdict in between: the records may differ where one was lost. */
 unsigned int trial_reboots(const struct trial_facts *f);
@@ -155,5 +153,11 @@ void trial_reach_verdict(const struct trial_facts *f);
  */
 enum trial_result trial_settle(const struct trial_facts *f, const struct trial *t,
 			       const struct outcome *o, struct strv *news);
+/*
+ * Before trial_settle(): puts the decision KARGS_ADOPT into the records, at a verdict that a trial
+ * of the same args would pass. A damaged railhead.env is made again. Errors as trial_arm().
+ */
+int trial_adopt(const struct trial_facts *f, const struct trial *t, const struct outcome *o,
+		struct err *err);
 /* A kernel was installed ("": of a release that is not known): GRUB counts boots from here on. */
 void trial_expect_kernel(const struct trial_facts *f, const char *release);

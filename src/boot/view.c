@@ -78,7 +78,7 @@ static void hold(struct boot_view *v, enum kargs_decision d, char *why)
 static void ask_others(struct boot_view *v)
 {
 	const struct root *root = v->want.root;
-	cleanup_free char *sealed = NULL;
+	cleanup_free char *sealed = NULL, *why = NULL;
 
 	if (kargs_decision_reboots(v->trial.decision))
 		hold(v, KARGS_COUNTED, counters_why_held(root, &v->part.counters));
@@ -90,8 +90,10 @@ static void ask_others(struct boot_view *v)
 	if (v->trial.decision != KARGS_ADOPT)
 		return;
 	sealed = seal_why_refused(root);
-	if (sealed)
-		trial_keep(&v->trial, sealed);
+	if (!sealed)
+		return;
+	why = *v->damage ? xasprintf("%s; and %s", sealed, v->damage) : xstrdup(sealed);
+	trial_keep(&v->trial, why);
 }
 
 int boot_view_open(const struct kargs_want *want, struct boot_view *ret, struct err *err)
@@ -190,11 +192,7 @@ int boot_arrive(const struct kargs_want *want, struct err *err)
 
 	if (r < 0)
 		return r;
-	if (v.trial.decision == KARGS_ADOPT)
-		r = trial_arm(&v.facts, &v.trial, err);
-	if (r == 0)
-		r = store(&v, false, err);
-	return close_view(&v, r, err);
+	return close_view(&v, store(&v, false, err), err);
 }
 
 int boot_arm(const struct kargs_want *want, struct err *err)
@@ -264,6 +262,9 @@ int boot_settle(const struct kargs_want *want, const struct outcome *o, struct s
 	if (r < 0)
 		return r;
 	ret->reboots = trial_reboots(&v.facts);
+	r = trial_adopt(&v.facts, &v.trial, o, err);
+	if (r < 0)
+		return close_view(&v, r, err);
 	ret->result = trial_settle(&v.facts, &v.trial, o, &ret->news);
 	/* A counter of others would count the reboot: then the next boot of the node goes back. */
 	if (ret->result == TRIAL_UNFIT)
@@ -394,11 +395,17 @@ int boot_note_left(const struct root *root, struct err *err)
 
 int boot_env_reset(const struct root *root, char **ret_path, struct err *err)
 {
+	cleanup_free char *sealed = NULL;
 	struct boot_view v;
 	int r = open_files(root, &v, err);
 
 	if (r < 0)
 		return r;
+	/* The mark of a good slot goes from the line, too. */
+	if (*v.damage || v.env.good != ENV_NONE || v.env.try_ != ENV_NONE)
+		sealed = seal_why_refused(root);
+	if (sealed)
+		return close_view(&v, err_set(err, -EPERM, "nothing is reset: %s", sealed), err);
 	v.renew = v.make;
 	/* The slots stay, because a boot that goes on has its args from one of them. */
 	if (*v.damage)

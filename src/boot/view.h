@@ -38,8 +38,7 @@ int boot_view_open(const struct kargs_want *want, struct boot_view *ret, struct 
 int boot_view_close(struct boot_view *v, struct err *err);
 
 /*
- * The gate, before its looks: stores what earlier boots left (trial_arrive()), and arguments that
- * this boot has and the next one would not. 1: wrote.
+ * The gate, before its looks: stores what earlier boots left (trial_arrive()). 1: wrote.
  */
 int boot_arrive(const struct kargs_want *want, struct err *err);
 /* The gate, right before an orderly reboot: arms the trial and counts the reboot. */
@@ -85,6 +84,6 @@ int boot_note_end(const struct root *root, const char *end, struct err *err);
 int boot_note_left(const struct root *root, struct err *err);
 /*
  * Empties railhead.env (creates it if absent), so that the next boot has none of our args, and
- * forgets all attempts.
+ * forgets all attempts. -EPERM: that would lock a disk that is sealed to the line.
  */
 int boot_env_reset(const struct root *root, char **ret_path, struct err *err);

@@ -49,7 +49,8 @@ static char *next_step(const struct boot_view *v)
 		return xstrdup("a reboot tries them; if that boot dies, the one after it has the "
 			       "earlier arguments");
 	case KARGS_ADOPT:
-		return xstrdup("the gate writes them for the next boot, without a trial");
+		return xstrdup("the gate stores them for the next boots, at a verdict that a trial "
+			       "would pass");
 	case KARGS_NEXT_BOOT:
 		return xstrdup("the gate of the next boot arms their trial");
 	case KARGS_REJECTED:
@@ -101,7 +102,7 @@ json_t *kargs_story_json(const struct boot_view *v)
 		json_array_append_new(items, json_string(v->past.items.v[i]));
 	json_object_set_new(doc, "state", json_string(state_name(v)));
 	json_object_set_new(doc, "deaths", json_integer(attempts_deaths(&v->past, &v->trial.now)));
-	json_object_set_new(doc, "reboots", json_integer(v->past.reboots));
+	json_object_set_new(doc, "reboots", json_integer(trial_reboots(&v->facts)));
 	json_object_set_new(doc, "items", items);
 	json_object_set_new(doc, "next", json_string(next));
 	return doc;

@@ -179,7 +179,8 @@ static void arm(struct work *w)
 		return;
 	}
 	text = xasprintf("kernel_args/next_boot: the trial could not be armed: %s", err.text);
-	block(&w->v, FAULT_BOOT_TRIAL_OPEN, text);
+	verdict_free(&w->v); /* its reason is the reboot, which does not come */
+	verdict_simple(&w->v, VERDICT_BLOCKED, FAULT_BOOT_TRIAL_OPEN, text);
 }
 
 /* --- looks and numbers, again ---------------------------------------------------------------- */

@@ -124,6 +124,37 @@ bool kargs_same(const struct kargs *a, const struct kargs *b)
 	return true;
 }
 
+/* Tokens whose order among each other may matter: of one key, or of the pairs of huge pages. */
+static bool same_group(const char *a, const char *b)
+{
+	return karg_same_key(a, b) || (karg_rule(a) == KARG_PAGES && karg_rule(b) == KARG_PAGES);
+}
+
+/* Whether the tokens of l in the group of `text` are those of `like`, in the same order. */
+static bool group_is_same(const struct kargs *l, const struct kargs *like, const char *text)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (!same_group(l->v[i].text, text))
+			continue;
+		while (k < like->n && !same_group(like->v[k].text, text))
+			k++;
+		if (k == like->n || !karg_equal(l->v[i].text, like->v[k].text))
+			return false;
+		k++;
+	}
+	return true;
+}
+
+bool kargs_same_but_order(const struct kargs *a, const struct kargs *b)
+{
+	for (size_t i = 0; i < a->n; i++)
+		if (!group_is_same(a, b, a->v[i].text))
+			return false;
+	return a->n == b->n;
+}
+
 char *kargs_value(const char *cmdline, const char *key)
 {
 	cleanup_kargs struct kargs line = {0};

@@ -90,6 +90,8 @@ void kargs_dropped(const struct kargs *owned, const struct kargs *wanted, const 
 
 /* The same tokens in the same order (compared by karg_equal). */
 bool kargs_same(const struct kargs *a, const struct kargs *b);
+/* The same tokens, and those of one key, and the pairs of huge pages, in the same order. */
+bool kargs_same_but_order(const struct kargs *a, const struct kargs *b);
 
 /*
  * Appends the arguments on the line that contradict an argument of `wanted` and are not of `owned`

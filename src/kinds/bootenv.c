@@ -35,15 +35,13 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct boot
 	change_reason(c, "%s", t->why);
 	switch (t->decision) {
 	case KARGS_SAME:
+	case KARGS_ADOPT: /* no stage writes: the gate does, at a verdict that they pass */
 		c->state = CHANGE_SAME;
 		return 0;
 	case KARGS_ARM:
 	case KARGS_ARMED:
 		c->reboot = true;
 		c->state = t->decision == KARGS_ARMED ? CHANGE_WAITS : CHANGE_DIFFERS;
-		return 0;
-	case KARGS_ADOPT:
-		c->state = CHANGE_DIFFERS;
 		return 0;
 	case KARGS_NO_LOADER:
 		if (!ctx->root->live)

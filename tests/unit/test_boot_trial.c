@@ -172,6 +172,16 @@ static void test_args_that_cannot_travel(void **state)
 	assert_int_equal(b->env.try_, ENV_NONE);
 }
 
+static int adopt(struct boot *b, struct outcome *o)
+{
+	int r;
+
+	o->profile = "sku";
+	r = trial_adopt(&b->facts, &b->trial, o, NULL);
+	outcome_free(o);
+	return r;
+}
+
 static void test_adopt(void **state)
 {
 	struct boot *b = *state;
@@ -179,7 +189,9 @@ static void test_adopt(void **state)
 	want(b, "a=1");
 	b->facts.cmdline = BARE " a=1 railhead.slot=a";
 	decides(b, KARGS_ADOPT, "the next boot would not");
-	assert_int_equal(trial_arm(&b->facts, &b->trial, NULL), 0);
+	assert_int_equal(adopt(b, &(struct outcome){.waits = true}), 0);
+	assert_string_equal(b->env.slot[1], "");
+	assert_int_equal(adopt(b, &(struct outcome){0}), 0);
 	assert_int_equal(b->env.good, 'b');
 	assert_string_equal(b->env.slot[1], "a=1");
 	assert_int_equal(b->env.try_, ENV_NONE);
@@ -188,6 +200,53 @@ static void test_adopt(void **state)
 	env_init(&b->env);
 	b->facts.loader_why = "systemd-boot booted this machine";
 	decides(b, KARGS_SAME, "they do not come from railhead (systemd-boot booted");
+	assert_int_equal(adopt(b, &(struct outcome){0}), 0);
+	assert_string_equal(b->env.slot[1], "");
+}
+
+/* Somebody typed them in GRUB's menu: a verdict decides, as at a trial. */
+static void test_adopt_only_what_holds(void **state)
+{
+	struct boot *b = *state;
+	struct outcome o = {0};
+
+	want(b, "a=1");
+	b->facts.cmdline = BARE " a=1 railhead.slot=a";
+	decides(b, KARGS_ADOPT, "at its verdict");
+	/* whether it held before is not known */
+	attempts_add(&o.failed, "link/x");
+	adopt(b, &o);
+	assert_string_equal(b->env.slot[1], "");
+	/* it held without them */
+	b->facts.cmdline = BARE " railhead.slot=a";
+	decides(b, KARGS_ARM, "trial 1");
+	settle(b, &(struct outcome){.reboots = true});
+	b->facts.cmdline = BARE " a=1 railhead.slot=a";
+	decides(b, KARGS_ADOPT, "at its verdict");
+	attempts_add(&o.failed, "link/x");
+	adopt(b, &o);
+	assert_string_equal(b->env.slot[1], "");
+	/* they were refused in a trial */
+	attempts_refuse(&b->past, &b->trial.now, REFUSAL_DIED);
+	decides(b, KARGS_SAME, "a trial of them failed on this kernel");
+	adopt(b, &(struct outcome){0});
+	assert_string_equal(b->env.slot[1], "");
+}
+
+/* The kernel reads them alike, so nothing is written that no boot had. */
+static void test_another_order(void **state)
+{
+	struct boot *b = *state;
+
+	env_set_slot(&b->env, 'a', "a=1 b=2 c=3");
+	b->facts.cmdline = BARE " railhead.args a=1 b=2 c=3 railhead.slot=a";
+	want(b, "c=3 a=1 b=2");
+	decides(b, KARGS_SAME, "in force");
+	/* the last console is the one that init has */
+	env_set_slot(&b->env, 'a', "console=tty0 console=ttyS0");
+	b->facts.cmdline = BARE " railhead.args console=tty0 console=ttyS0 railhead.slot=a";
+	want(b, "console=ttyS0 console=tty0");
+	decides(b, KARGS_ADOPT, "the next boot would not");
 }
 
 static void test_damage(void **state)
@@ -195,11 +254,17 @@ static void test_damage(void **state)
 	struct boot *b = *state;
 
 	b->facts.damage = "railhead.env is damaged: 3 bytes long";
-	decides(b, KARGS_ADOPT, "railhead updates railhead.env");
+	decides(b, KARGS_ADOPT, "the gate updates railhead.env");
 	want(b, "a=1");
 	decides(b, KARGS_DAMAGED, "3 bytes long. `railhead kargs --reset`");
 	b->facts.cmdline = BARE " a=1 railhead.slot=a";
-	decides(b, KARGS_ADOPT, "railhead updates railhead.env");
+	decides(b, KARGS_ADOPT, "the gate updates railhead.env");
+	/* who does not store them says that the file stays as it is */
+	b->facts.loader_why = "systemd-boot booted this machine";
+	decides(b, KARGS_SAME,
+		"booted this machine). But railhead.env is damaged: 3 bytes long. "
+		"`railhead kargs --reset`");
+	b->facts.loader_why = NULL;
 	/* GRUB passed what a profile has dropped since */
 	want(b, "");
 	env_set_slot(&b->seen, 'a', "a=1");
@@ -703,6 +768,8 @@ int main(void)
 		TEST(test_dropped),
 		TEST(test_args_that_cannot_travel),
 		TEST(test_adopt),
+		TEST(test_adopt_only_what_holds),
+		TEST(test_another_order),
 		TEST(test_damage),
 		TEST(test_no_loader),
 		TEST(test_conflict),
