@@ -62,10 +62,13 @@ class Disk:
 
 
 class CutGuest(Guest):
-    """env: the number of railhead.env's partition, and the file's path on it."""
+    """env: the number of railhead.env's partition, and the file's path on it; moves: a write to
+    blocks that a copy shares goes to other blocks of the partition.
+    """
 
-    def __init__(self, *arguments, env, **options):
+    def __init__(self, *arguments, env, moves, **options):
         super().__init__(*arguments, **options)
+        self.moves = moves
         number, self.env_path = env
         self.can_save = False  # its disk is a log, too
         self.begin, self.end, self.grub_name = partition(self.image, number)
@@ -187,7 +190,7 @@ class CutGuest(Guest):
 
     def _env_change(self, entry):
         """What a write does to railhead.env: None, or the kind of change."""
-        if self.env_at is None:
+        if self.env_at is None or self.moves:
             self._find_place(entry)
         if self.env_at is None:
             return None
@@ -204,10 +207,12 @@ class CutGuest(Guest):
         return _kind(before, self.env)
 
     def _find_place(self, entry):
+        """A file that has moved is what it was before, but for this write."""
         for at in range(0, len(entry.data), SECTOR):
             if entry.data.startswith(envfile.BEGINNING, at):
+                if self.env_at is None:
+                    self.env = None
                 self.env_at = entry.offset + at
-                self.env = None
 
     # --- what GRUB sees ----------------------------------------------------------
 

@@ -315,7 +315,7 @@ def cut_guest(name, directory):
     image_name, efi = LAYOUTS[layout_name]
     hardware = small_hardware() + (ovmf(qemu_dir, directory) if efi else [])
     return CutGuest(qemu_dir, accel, os.path.join(disks, image_name), directory,
-                    hardware=hardware, env=env)
+                    hardware=hardware, env=env, moves=layout_name == "xfs")
 
 
 def disks_of(names):
