@@ -764,7 +764,7 @@ static void test_write_fails(void **state)
 
 	tmp_write(t, "run/railhead/x/inner", "a directory is in the way\n");
 	assert_int_equal(state_write(&t->root, "x", "new\n", &err), -EISDIR);
-	assert_text(err.text, "/run/railhead: x: ");
+	assert_text(err.text, "/run/railhead/x is no regular file; remove it");
 	assert_int_equal(count_files(t, "run/railhead"), 1);
 	assert_true(tree_has(t, "run/railhead/x/inner"));
 	tmp_write(t, "flat", "no directory\n");
