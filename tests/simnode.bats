@@ -752,9 +752,13 @@ S
     [[ $(said_of "sriov/$pf/numvfs: failed: ") == *"the worker waits behind $holder, which holds the kernel's lock for VF creation" ]]
   done
   run -7 "$railhead" status --root "$root"
-  [ "$(grep -cE '^(verdict|and): +.*sriov/' <<<"$output")" = 8 ] # one for each PF, none for each VF
-  [[ $output == *" sriov/$holder/numvfs: setting "*" (and 4 more that wait for it)"* ]]
+  # one for the holder, none for those behind it: 7 PFs, and the VFs of all 8
+  [ "$(grep -cE '^(verdict|and): +.*sriov/' <<<"$output")" = 1 ]
+  [[ $output == *" sriov/$holder/numvfs: setting "*" (and 39 more that wait for it)"* ]]
   [ "$(grep -cE '^  vfs +0000:[0-9a-f:.]+  4 VFs  numvfs failed after [0-9.]+ s  4 failed$' <<<"$output")" = 8 ]
+  run -7 "$railhead" gate --root "$root"
+  jq -e --arg id "sriov/$holder/numvfs: setting " \
+    '[.faults[] | .code, (.reason | startswith($id))] == ["RH-KERNEL-STUCK", true]' "$root/run/railhead/status.json"
 }
 
 # A healthy PF that stands in line is not given up: its time begins when those before it are done.

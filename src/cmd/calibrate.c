@@ -114,7 +114,7 @@ static int calibrate(struct invocation *inv, unsigned int runs, const struct wan
 	}
 	if (!is_free(inv))
 		return EXIT_USAGE;
-	if (!open_look(inv, &run, &code))
+	if (!open_look(inv, NULL, &run, &code))
 		return code;
 	uname(&name);
 	basis_take(&(struct section_ctx){run.root, &run.node, run.profile, &run.sets}, &basis);

@@ -120,8 +120,11 @@ int machine_check(const struct root *root, const char *path, struct err *err);
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void complain_text(const char *text);
 
-/* Opens a run for a look. False: printed why not, *code is the exit code, no run is open. */
-bool open_look(struct invocation *inv, struct run *run, int *code);
+/*
+ * Opens a run for a look. record: that of this boot, to be joined with the plan; or NULL. False:
+ * printed why not, *code is the exit code, no run is open.
+ */
+bool open_look(struct invocation *inv, const struct record *record, struct run *run, int *code);
 /*
  * The root of the profiles' search path: the node's root; for a captured machine without these
  * directories, the root of this machine, with a note on stderr.

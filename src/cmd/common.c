@@ -99,10 +99,12 @@ const struct root *profiles_root(struct invocation *inv)
 	return &inv->foreign;
 }
 
-bool open_look(struct invocation *inv, struct run *run, int *code)
+bool open_look(struct invocation *inv, const struct record *record, struct run *run, int *code)
 {
-	struct run_options opt = {
-		.profile = inv->profile, .profiles = profiles_root(inv), .freeze = FREEZE_IGNORE};
+	struct run_options opt = {.profile = inv->profile,
+				  .profiles = profiles_root(inv),
+				  .freeze = FREEZE_IGNORE,
+				  .record = record};
 	struct err err = {0};
 
 	if (run_open(&inv->root, &opt, run, &err) < 0) {

@@ -179,7 +179,7 @@ static int run(struct invocation *inv)
 	}
 	if (inv->reset || inv->mend || inv->new_kernel)
 		return write_alone(inv);
-	if (!open_look(inv, &run, &code))
+	if (!open_look(inv, NULL, &run, &code))
 		return code;
 	label = profile_label(run.profile);
 	want = (struct kargs_want){&inv->root, &run.node, &run.kargs, label};

@@ -66,7 +66,7 @@ static int source_open(struct invocation *inv, struct source *s)
 
 	if (inv->profile)
 		return source_given(inv, s);
-	if (!open_look(inv, &s->run, &code))
+	if (!open_look(inv, NULL, &s->run, &code))
 		return code;
 	s->have_run = true;
 	s->profile = s->run.profile;

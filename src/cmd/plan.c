@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
-#include "engine/record.h"
+#include "engine/status.h"
 #include "gate/gate.h"
 #include "plan/render.h"
 #include "report/changes.h"
@@ -81,11 +81,16 @@ static int look_and_print(struct invocation *inv, enum stage running, const char
 			  const char *bad)
 {
 	unsigned int stages = inv->stage_name ? STAGES(inv->stage) : STAGES_ALL;
+	struct status status;
 	struct tally t;
 	struct run run;
+	bool opened;
 	int code;
 
-	if (!open_look(inv, &run, &code))
+	status_load(&inv->root, &status);
+	opened = open_look(inv, &status.record, &run, &code);
+	status_free(&status);
+	if (!opened)
 		return code;
 	gate_plan(&(struct section_ctx){run.root, &run.node, run.profile, &run.sets}, &run.plan);
 	/* Looks at all stages even for one, because a change may wait for one of another stage. */

@@ -55,9 +55,11 @@ static int run_why(struct invocation *inv)
 	struct why why;
 	int code;
 
-	if (!open_look(inv, &run, &code))
-		return code;
 	status_load(&inv->root, &status);
+	if (!open_look(inv, &status.record, &run, &code)) {
+		status_free(&status);
+		return code;
+	}
 	gate_plan(&(struct section_ctx){run.root, &run.node, run.profile, &run.sets}, &run.plan);
 	run_look(&run, STAGES_ALL, stage_of(&status.record));
 	if (!why_ask(&run, &status.record, inv->args[0], &why)) {

@@ -25,7 +25,8 @@ struct jobs {
 
 /*
  * Appends where in the kernel an abandoned job is, as clauses after "; ". For a job that queues:
- * which other jobs it waits behind, or which jobs wait behind it.
+ * which other jobs it waits behind, or which jobs wait behind it. Returns the only job that it
+ * waits behind, or NULL.
  */
-void overdue_explain(const struct root *root, const struct jobs *jobs, const struct job *job,
-		     struct str *text);
+const struct job *overdue_explain(const struct root *root, const struct jobs *jobs,
+				  const struct job *job, struct str *text);

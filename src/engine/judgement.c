@@ -472,7 +472,8 @@ static int run_opened(struct work *w, enum flow_event event)
 static int open_and_run(struct work *w, enum flow_event event)
 {
 	struct run_options opt = {.profile = w->j->profile,
-				  .freeze = w->j->unit ? FREEZE_BOOT : FREEZE_ANEW};
+				  .freeze = w->j->unit ? FREEZE_BOOT : FREEZE_ANEW,
+				  .record = w->record};
 	struct err err = {0};
 	int r = run_open(w->j->root, &opt, &w->run, &err);
 

@@ -25,9 +25,9 @@ static enum whereabouts where(const struct root *root, const struct job *job, st
 	return kind->where ? kind->where(root, job->worker.pid, in) : WHERE_UNKNOWN;
 }
 
-/* Appends the lanes of the other jobs in the queue of job: "A, B". */
+/* Appends the lanes of the other jobs in the queue of job: "A, B". *ret: the last one. */
 static size_t add_others(const struct root *root, const struct jobs *jobs, const struct job *job,
-			 enum whereabouts there, struct str *names)
+			 enum whereabouts there, struct str *names, const struct job **ret)
 {
 	size_t n = 0;
 
@@ -38,15 +38,17 @@ static size_t add_others(const struct root *root, const struct jobs *jobs, const
 		    !is_out(other) || where(root, other, NULL) != there)
 			continue;
 		str_addf(names, "%s%s", n++ ? ", " : "", other->c->lane);
+		*ret = other;
 	}
 	return n;
 }
 
-static void explain_in_line(const struct root *root, const struct jobs *jobs, const struct job *job,
-			    const char *line, struct str *text)
+static const struct job *explain_in_line(const struct root *root, const struct jobs *jobs,
+					 const struct job *job, const char *line, struct str *text)
 {
+	const struct job *holder = NULL;
 	cleanup_str struct str names = {0};
-	size_t n = add_others(root, jobs, job, WHERE_AT_WORK, &names);
+	size_t n = add_others(root, jobs, job, WHERE_AT_WORK, &names, &holder);
 
 	if (n)
 		str_addf(text, "; the worker waits behind %s, which %s %s", names.s,
@@ -57,14 +59,16 @@ static void explain_in_line(const struct root *root, const struct jobs *jobs, co
 			 "hung write of an earlier run holds (ps -eo "
 			 "pid,stat,wchan,args)",
 			 line);
+	return n == 1 ? holder : NULL;
 }
 
 static void explain_at_work(const struct root *root, const struct jobs *jobs, const struct job *job,
 			    const char *line, struct str *text)
 {
+	const struct job *last;
 	cleanup_str struct str names = {0};
 
-	if (add_others(root, jobs, job, WHERE_IN_LINE, &names))
+	if (add_others(root, jobs, job, WHERE_IN_LINE, &names, &last))
 		str_addf(text, "; the worker holds %s, and %s wait%s behind it until a reboot",
 			 line, names.s, strchr(names.s, ' ') ? "" : "s");
 }
@@ -72,17 +76,18 @@ static void explain_at_work(const struct root *root, const struct jobs *jobs, co
 static void explain_unknown(const struct root *root, const struct jobs *jobs, const struct job *job,
 			    const char *line, struct str *text)
 {
+	const struct job *last;
 	cleanup_str struct str names = {0};
 
-	if (add_others(root, jobs, job, WHERE_UNKNOWN, &names))
+	if (add_others(root, jobs, job, WHERE_UNKNOWN, &names, &last))
 		str_addf(text,
 			 "; %s did not return either: one of them may hold %s, and this kernel "
 			 "does not report which",
 			 names.s, line);
 }
 
-void overdue_explain(const struct root *root, const struct jobs *jobs, const struct job *job,
-		     struct str *text)
+const struct job *overdue_explain(const struct root *root, const struct jobs *jobs,
+				  const struct job *job, struct str *text)
 {
 	const char *line = job->c->queues ? job->c->kind->line : NULL;
 	cleanup_str struct str in = {0};
@@ -92,11 +97,12 @@ void overdue_explain(const struct root *root, const struct jobs *jobs, const str
 		str_addf(text, "; the worker is in %s, and the kernel log may have the reason",
 			 in.s);
 	if (!line)
-		return;
+		return NULL;
 	if (there == WHERE_IN_LINE)
-		explain_in_line(root, jobs, job, line, text);
-	else if (there == WHERE_AT_WORK)
+		return explain_in_line(root, jobs, job, line, text);
+	if (there == WHERE_AT_WORK)
 		explain_at_work(root, jobs, job, line, text);
 	else
 		explain_unknown(root, jobs, job, line, text);
+	return NULL;
 }

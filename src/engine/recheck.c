@@ -172,7 +172,7 @@ static void blame_others(struct later_look *l)
 /* Returns whether l->v has a verdict, for which the run must have this boot's profile. */
 static int look_and_judge(struct later_look *l)
 {
-	struct run_options opt = {.freeze = FREEZE_BOOT};
+	struct run_options opt = {.freeze = FREEZE_BOOT, .record = l->record};
 	struct stage_result result;
 	struct err err = {0};
 	int r = run_open(l->of->root, &opt, &l->run, &err);

@@ -34,6 +34,8 @@ void record_change_free(struct record_change *c)
 	free(c->reason);
 	free(c->note);
 	free(c->origin);
+	free(c->follows);
+	tried_free(&c->tried);
 }
 
 static void stage_free(struct record_stage *stage)
@@ -142,7 +144,8 @@ void record_sets_add(struct record_sets *sets, const struct device_sets *device_
  */
 static enum fault fault_to_record(const struct change *c)
 {
-	bool is_fault = c->state == CHANGE_FAILED || (c->state == CHANGE_DIFFERS && !c->kind->set);
+	bool is_fault = c->state == CHANGE_FAILED ||
+			(c->state == CHANGE_DIFFERS && (!c->kind->set || change_was_refused(c)));
 
 	return is_fault ? fault_of_change(c) : FAULT_NONE;
 }
@@ -151,7 +154,7 @@ struct record_change record_change_of(const struct change *c)
 {
 	cleanup_free char *origin = render_place(c->origin);
 
-	return (struct record_change){
+	struct record_change ret = {
 		.id = xstrdup(c->id),
 		.section = copy(c->section),
 		.kind = copy(c->kind->name),
@@ -168,7 +171,13 @@ struct record_change record_change_of(const struct change *c)
 		.fault = fault_to_record(c),
 		.started = c->started,
 		.duration = c->duration,
+		.follows = copy(c->follows),
 	};
+
+	if (change_was_refused(c))
+		tried_set(&ret.tried, c->tried.stage, c->tried.fault, c->tried.words,
+			  c->tried.follows);
+	return ret;
 }
 
 void record_set_stage(struct record *r, const struct run *run, unsigned int stages,

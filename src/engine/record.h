@@ -43,6 +43,8 @@ struct record_change {
 	enum change_state state;
 	enum on_fail on_fail;
 	enum fault fault; /* FAULT_NONE: the change holds, or `railhead apply` will set it */
+	char *follows;	  /* id of the change whose failure was the cause */
+	struct tried tried;
 	uint64_t started, duration;
 };
 

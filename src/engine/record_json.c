@@ -364,6 +364,28 @@ static void numbers_in(const json_t *obj, const struct keys *keys, struct record
 
 /* --- stages ------------------------------------------------------------------------------ */
 
+static json_t *tried_to_json(const struct tried *t)
+{
+	json_t *obj = json_object();
+
+	put_text(obj, "stage", stage_name(t->stage));
+	put_text(obj, "fault", fault_code(t->fault));
+	put_text(obj, "words", t->words);
+	put_text(obj, "follows", t->follows);
+	return obj;
+}
+
+static void tried_in(const json_t *obj, struct tried *ret)
+{
+	const char *stage = text_in(obj, "stage"), *words = text_in(obj, "words");
+
+	if (words)
+		tried_set(ret, STAGE_DEVICES, fault_in(obj, "fault"), words,
+			  text_in(obj, "follows"));
+	if (words && stage)
+		stage_parse(stage, &ret->stage);
+}
+
 static json_t *recorded_to_json(const struct record_change *c)
 {
 	json_t *obj = json_object();
@@ -380,6 +402,9 @@ static json_t *recorded_to_json(const struct record_change *c)
 	put_text(obj, "reason", c->reason);
 	put_text(obj, "fault", fault_code(c->fault));
 	put_text(obj, "note", c->note);
+	put_text(obj, "follows", c->follows);
+	if (c->tried.words)
+		json_object_set_new(obj, "tried", tried_to_json(&c->tried));
 	put_text(obj, "origin", c->origin);
 	if (c->on_fail != ON_FAIL_BLOCK)
 		put_text(obj, "on_fail", on_fail_name(c->on_fail));
@@ -411,6 +436,7 @@ static struct record_change change_in(const json_t *obj, enum stage of)
 		.reason = copy_in(obj, "reason"),
 		.fault = fault_in(obj, "fault"),
 		.note = copy_in(obj, "note"),
+		.follows = copy_in(obj, "follows"),
 		.origin = copy_in(obj, "origin"),
 		.stage = of,
 		.on_fail = on_fail_in(obj),
@@ -422,6 +448,7 @@ static struct record_change change_in(const json_t *obj, enum stage of)
 		state_parse(state, &c.state);
 	if (stage)
 		stage_parse(stage, &c.stage);
+	tried_in(json_object_get(obj, "tried"), &c.tried);
 	return c;
 }
 

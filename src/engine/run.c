@@ -12,6 +12,7 @@
 #include "checks/xid.h"
 #include "engine/freeze.h"
 #include "engine/hold_back.h"
+#include "engine/join.h"
 #include "kinds/kind.h"
 #include "profile/search.h"
 #include "sys/acs.h"
@@ -109,6 +110,8 @@ static void make_plan(struct run *run)
 	    sections_emit(&ctx, &run->plan, &why) < 0)
 		unfit(run, &why);
 	hold_back(&ctx, &run->plan);
+	if (run->opt.record)
+		join_record(&run->plan, run->opt.record);
 }
 
 /* A unit runs in another directory. */

@@ -437,8 +437,11 @@ static void give_up(struct phase_run *p, struct job *job)
 {
 	cleanup_str struct str where = {0}, text = {0};
 	struct err *err = &job->worker.err;
+	/* before the worker is killed */
+	const struct job *holder = overdue_explain(p->run->root, &p->jobs, job, &where);
 
-	overdue_explain(p->run->root, &p->jobs, job, &where); /* before the worker is killed */
+	if (holder)
+		change_follows(job->c, holder->c->id);
 	worker_abandon(&job->worker);
 	str_addf(&text, "setting %s (%s): %s%s", job->c->target, job->c->desired, err->text,
 		 str_get(&where));

@@ -527,7 +527,8 @@ char *why_remedy(const struct why_change *c)
 
 	if (!is_wrong(c->now))
 		return NULL;
-	if (c->now->state == CHANGE_DIFFERS && c->now->kind->set && !c->now->withheld)
+	if (c->now->state == CHANGE_DIFFERS && c->now->kind->set && !c->now->withheld &&
+	    !change_was_refused(c->now))
 		return xasprintf("%s%s%s`railhead apply` sets it", other ? "change " : "",
 				 other ? other->by : "",
 				 other ? ", which otherwise sets the value again; " : "");

@@ -7,6 +7,8 @@
 #include "base/str.h"
 #include "gate/gate.h"
 
+enum { CHAIN_MAX = 8 }; /* a VF waits for its PF, which waits for another one */
+
 /* Indexed by the enum; ready, degraded and blocked are in order of gravity. */
 static const char *const names[] = {
 	[VERDICT_READY] = "ready",     [VERDICT_DEGRADED] = "degraded",
@@ -109,27 +111,31 @@ static void found(struct judgement *j, const char *id, enum on_fail on_fail, boo
 		worsen(&j->sure, on_fail);
 }
 
-/* True if the change that this one waits for fails, too: one reason is reported for both. */
-static bool is_follower(const struct plan *plan, const struct change *c)
+/* A change without which c can't hold, and which does not hold; NULL: none. */
+static const struct change *find_holder(const struct plan *plan, const struct change *c)
 {
-	const struct change *on = c->waits_for ? plan_find(plan, c->waits_for) : NULL;
-	const struct change *also = c->needs ? plan_find(plan, c->needs) : NULL;
+	const char *const ids[] = {c->waits_for, c->needs, c->while_id,
+				   change_was_refused(c) ? c->tried.follows : c->follows};
 
-	return (on && !change_holds(on)) || (also && !change_holds(also));
+	for (size_t i = 0; i < array_len(ids); i++) {
+		const struct change *on = ids[i] ? plan_find(plan, ids[i]) : NULL;
+
+		if (on && on != c && !change_holds(on))
+			return on;
+	}
+	return NULL;
 }
 
-static size_t count_followers(const struct plan *plan, const struct change *of)
+/* The change at the end of the chain: one reason is reported for all of it. */
+static const struct change *find_culprit(const struct plan *plan, const struct change *c)
 {
-	size_t n = 0;
+	const struct change *on = c;
 
-	for (size_t i = 0; i < plan->list.n; i++) {
-		const struct change *c = plan->list.v[i];
-
-		n += ((c->waits_for && streq(c->waits_for, of->id)) ||
-		      (c->needs && streq(c->needs, of->id))) &&
-		     !change_holds(c);
+	for (size_t i = 0; i < CHAIN_MAX && on; i++) {
+		c = on;
+		on = find_holder(plan, c);
 	}
-	return n;
+	return c;
 }
 
 /* Reports the name of railhead's own file only, because the file has many lines. */
@@ -150,23 +156,26 @@ static void add_found(struct str *text, const struct change *c)
 		str_addf(text, "; %s", c->reason);
 }
 
-static void judge_change(const struct plan *plan, const struct change *c, struct judgement *j)
+/* followers: that wait for it, and do not hold either. */
+static void judge_change(const struct change *c, bool follows, size_t followers,
+			 struct judgement *j)
 {
 	cleanup_str struct str text = {0};
 	bool may_come = c->settles && c->state == CHANGE_DIFFERS;
-	size_t followers;
 
 	if (c->state == CHANGE_UNSUPPORTED && (c->optional || c->kind == &kind_check))
 		strv_add(&j->v->skipped, c->id);
 	if (change_holds(c))
 		return;
 	found(j, c->id, c->on_fail, may_come);
-	if (is_follower(plan, c))
+	if (follows)
 		return;
-	followers = count_followers(plan, c);
 	str_addf(&text, "%s: ", c->id);
 	if (c->state == CHANGE_FAILED)
 		str_add(&text, c->reason ? c->reason : "failed");
+	else if (change_was_refused(c))
+		str_addf(&text, "%s (stage %s; still '%s')", c->tried.words,
+			 stage_name(c->tried.stage), c->observed ? c->observed : "unknown");
 	else
 		add_found(&text, c);
 	if (followers)
@@ -176,6 +185,24 @@ static void judge_change(const struct plan *plan, const struct change *c, struct
 					.on_fail = c->on_fail,
 					.lasting = may_come ? fault_of_change(c) : FAULT_NONE,
 					.text = text.s});
+}
+
+static void judge_changes(const struct plan *plan, struct judgement *j)
+{
+	size_t n = plan->list.n;
+	cleanup_free const struct change **culprit = xcalloc(n + 1, sizeof(*culprit));
+
+	for (size_t i = 0; i < n; i++)
+		if (!change_holds(plan->list.v[i]))
+			culprit[i] = find_culprit(plan, plan->list.v[i]);
+	for (size_t i = 0; i < n; i++) {
+		const struct change *c = plan->list.v[i];
+		size_t followers = 0;
+
+		for (size_t k = 0; culprit[i] == c && k < n; k++)
+			followers += culprit[k] == c && k != i;
+		judge_change(c, culprit[i] != c, followers, j);
+	}
 }
 
 bool measurement_holds(const struct measurement *m)
@@ -214,8 +241,7 @@ void gate_judge(const struct profile *profile, const struct plan *plan,
 	bool admit_degraded = ynode_bool(profile_section(profile, "gate"), "admit_degraded", false);
 	enum verdict_kind worst = admit_degraded ? VERDICT_DEGRADED : VERDICT_READY;
 
-	for (size_t i = 0; i < plan->list.n; i++)
-		judge_change(plan, plan->list.v[i], &j);
+	judge_changes(plan, &j);
 	for (size_t i = 0; i < m->list.n; i++)
 		judge_measurement(&m->list.v[i], &j);
 	v.admit = j.all <= worst;

@@ -14,75 +14,11 @@
 #include "base/words.h"
 #include "profile/value.h"
 
-static const char *const stage_names[] = {[STAGE_INITRD] = "initrd",
-					  [STAGE_EARLY] = "early",
-					  [STAGE_DEVICES] = "devices",
-					  [STAGE_GATE] = "gate"};
-
-static const char *const state_names[] = {[CHANGE_UNKNOWN] = "unknown",
-					  [CHANGE_SAME] = "same",
-					  [CHANGE_DIFFERS] = "differs",
-					  [CHANGE_WAITS] = "waits",
-					  [CHANGE_SET] = "set",
-					  [CHANGE_FAILED] = "failed",
-					  [CHANGE_UNSUPPORTED] = "unsupported",
-					  [CHANGE_SLOW] = "slow",
-					  [CHANGE_INTERMITTENT] = "intermittent",
-					  [CHANGE_INVALID] = "invalid",
-					  [CHANGE_NOT_YET] = "not yet",
-					  [CHANGE_CANNOT_MEASURE] = "cannot measure",
-					  [CHANGE_TO_MEASURE] = "to measure"};
-
-static const char *const on_fail_names[] = {
-	[ON_FAIL_BLOCK] = "block", [ON_FAIL_DEGRADE] = "degrade", [ON_FAIL_WARN] = "warn"};
-
-const char *stage_name(enum stage s)
-{
-	return stage_names[s];
-}
-
-int stage_parse(const char *name, enum stage *ret)
-{
-	int i = str_index(name, stage_names, array_len(stage_names));
-
-	if (i >= 0)
-		*ret = (enum stage)i;
-	return i < 0 ? -EINVAL : 0;
-}
-
-const char *state_name(enum change_state s)
-{
-	return state_names[s];
-}
-
-int state_parse(const char *name, enum change_state *ret)
-{
-	int i = str_index(name, state_names, array_len(state_names));
-
-	if (i >= 0)
-		*ret = (enum change_state)i;
-	return i < 0 ? -EINVAL : 0;
-}
-
 void plan_take_drift(struct plan *plan)
 {
 	for (size_t i = 0; i < plan->list.n; i++)
 		if (plan->list.v[i]->drift_warns)
 			plan->list.v[i]->on_fail = ON_FAIL_WARN;
-}
-
-const char *on_fail_name(enum on_fail f)
-{
-	return on_fail_names[f];
-}
-
-int on_fail_parse(const char *name, enum on_fail *ret)
-{
-	int i = str_index(name, on_fail_names, array_len(on_fail_names));
-
-	if (i >= 0)
-		*ret = (enum on_fail)i;
-	return i < 0 ? -EINVAL : 0;
 }
 
 static void replace_v(char **slot, const char *fmt, va_list ap)
@@ -284,6 +220,17 @@ void counts_free(struct count_list *counts)
 	vec_free(&counts->list);
 }
 
+void change_follows(struct change *c, const char *id)
+{
+	free(c->follows);
+	c->follows = xstrdup(id);
+}
+
+bool change_was_refused(const struct change *c)
+{
+	return c->state == CHANGE_DIFFERS && c->tried.words;
+}
+
 void change_loaded(struct change *c)
 {
 	counts_free(&c->unloaded);
@@ -310,6 +257,8 @@ static void change_free(struct change *c)
 	free(c->needs);
 	free(c->withheld);
 	free(c->while_id);
+	free(c->follows);
+	tried_free(&c->tried);
 	free(c->observed);
 	free(c->before);
 	free(c->reason);

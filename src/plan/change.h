@@ -10,10 +10,9 @@
 
 #include "base/err.h"
 #include "base/vec.h"
+#include "plan/finding.h"
 #include "plan/kind.h"
 #include "profile/yaml.h"
-
-enum stage { STAGE_INITRD, STAGE_EARLY, STAGE_DEVICES, STAGE_GATE, STAGE_COUNT };
 
 /*
  * Phases run in this order, with a barrier between two phases. Inside a phase, lanes run in
@@ -44,25 +43,6 @@ enum phase {
 	PHASE_COUNT,
 };
 
-/* The state of a change that is set, looked at or measured. */
-enum change_state {
-	CHANGE_UNKNOWN, /* not looked at yet */
-	CHANGE_SAME,	/* as the profile says; of a measurement: it is enough */
-	CHANGE_DIFFERS,
-	CHANGE_WAITS, /* for another change, or for a reboot: see reason */
-	CHANGE_SET,
-	CHANGE_FAILED,	    /* could not be set; of a measurement: its program crashed or hung */
-	CHANGE_UNSUPPORTED, /* impossible with this kernel, driver or root; counts as holding */
-	/* Only for measurements: */
-	CHANGE_SLOW,	       /* measured twice, and below the threshold: its on_fail */
-	CHANGE_INTERMITTENT,   /* slow in one look, and not in the next: its on_intermittent */
-	CHANGE_INVALID,	       /* disturbed, so that the figure is meaningless: waiting */
-	CHANGE_NOT_YET,	       /* a port or peer is still coming up: waiting */
-	CHANGE_CANNOT_MEASURE, /* a prerequisite is missing: its on_fail */
-	CHANGE_TO_MEASURE,     /* not measured before the gate runs (see gate_plan()) */
-	CHANGE_STATE_COUNT,
-};
-
 enum compare {
 	COMPARE_TEXT,	  /* equal, ignoring white space; "[x] y" is x */
 	COMPARE_AT_LEAST, /* numbers */
@@ -70,9 +50,6 @@ enum compare {
 	COMPARE_MASK,	  /* hexadecimal words, ignoring leading zeros */
 	COMPARE_VERSION,  /* ">=24.10" or "24.10" (base/version.h) */
 };
-
-/* The effect of a failed check on the verdict. */
-enum on_fail { ON_FAIL_BLOCK, ON_FAIL_DEGRADE, ON_FAIL_WARN };
 
 /* Another change that may share a file with this change. */
 struct rival {
@@ -180,12 +157,14 @@ struct change {
 	char *reason; /* for waits, failed, unsupported: the cause and the remedy */
 	/* The fault while the change does not hold; FAULT_NONE: that of its section. */
 	enum fault fault;
-	char *withheld;	   /* why a difference is not set; or NULL */
-	char *note;	   /* which other changes own or set some of its files; or NULL */
-	uint64_t started;  /* clock_usec() when its set began; 0: not set */
-	uint64_t duration; /* microseconds in set */
-	uint64_t written;  /* microseconds until the kernel accepted the last value; 0: not known */
-	bool reboot;	   /* takes effect with a reboot */
+	struct tried tried; /* by an earlier run of this boot */
+	char *follows;	    /* id of another change whose failure is this one's cause; or NULL */
+	char *withheld;	    /* why a difference is not set; or NULL */
+	char *note;	    /* which other changes own or set some of its files; or NULL */
+	uint64_t started;   /* clock_usec() when its set began; 0: not set */
+	uint64_t duration;  /* microseconds in set */
+	uint64_t written; /* microseconds until the kernel accepted the last value; 0: not known */
+	bool reboot;	  /* takes effect with a reboot */
 };
 
 struct plan {
@@ -242,6 +221,14 @@ void change_reason_more(struct change *c, const char *fmt, ...)
 void change_file(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_note(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* The change fails because the change of that id does. */
+void change_follows(struct change *c, const char *id);
+/*
+ * Whether the change differs, and a stage of this boot could not set it: the stage knows why, and
+ * the look does not.
+ */
+bool change_was_refused(const struct change *c);
+
 /* The next look comes after the load of the gate's benchmarks. */
 void change_loaded(struct change *c);
 /* member is copied. */
@@ -262,16 +249,9 @@ bool change_holds(const struct change *c);
 /* The change is a premise that was looked at and does not hold. */
 bool change_broken_premise(const struct change *c);
 
-const char *stage_name(enum stage s);
-int stage_parse(const char *name, enum stage *ret); /* -EINVAL */
-const char *state_name(enum change_state s);
-int state_parse(const char *name, enum change_state *ret); /* -EINVAL */
 /* Before a look after the verdict is judged: applies `on_drift: warn` to changes that do not hold.
  */
 void plan_take_drift(struct plan *plan);
-
-const char *on_fail_name(enum on_fail f);
-int on_fail_parse(const char *name, enum on_fail *ret); /* -EINVAL */
 
 /* Progress of the engine; cmd/ connects it to report/. All may be NULL. */
 struct sink {

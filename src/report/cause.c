@@ -41,7 +41,7 @@ char *cause_usual_remedy(const struct record *r, const char *id, enum fault faul
 	const struct kind *kind = c && c->kind ? kind_find(c->kind) : NULL;
 	cleanup_free char *place = NULL;
 
-	if (!kind || !kind->set || c->state != CHANGE_DIFFERS)
+	if (!kind || !kind->set || c->state != CHANGE_DIFFERS || c->tried.words)
 		return fault == FAULT_NONE ? NULL : xstrdup(fault_row(fault)->remedy);
 	place = text_place(c->origin ? c->origin : "the profile");
 	return xasprintf("`railhead apply` sets the value of %s; then run `railhead gate`", place);

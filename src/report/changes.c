@@ -60,12 +60,17 @@ const char *changes_wanted(const struct change *c)
 	return c->kind == &kind_file && *c->desired ? "the profile's text" : c->desired;
 }
 
-/* The note names the files of other writers. NULL: no reason. */
+/*
+ * Why the look found it so, or what the stage learned that could not set it; and the note, which
+ * names the files of other writers. NULL: no reason.
+ */
 static char *reason_of(const struct change *c)
 {
-	if (!c->reason || !c->note)
-		return c->reason || c->note ? xstrdup(c->reason ? c->reason : c->note) : NULL;
-	return xasprintf("%s; %s", c->reason, c->note);
+	const char *why = change_was_refused(c) ? c->tried.words : c->reason;
+
+	if (!why || !c->note)
+		return why || c->note ? xstrdup(why ? why : c->note) : NULL;
+	return xasprintf("%s; %s", why, c->note);
 }
 
 /* The present value, or the value before the change was set. */

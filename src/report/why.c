@@ -230,6 +230,9 @@ static void print_wrong(const struct page *p, const struct why_change *c)
 	enum fault fault = fault_of_change(c->now);
 	bool by_itself = c->now->state == CHANGE_WAITS || c->now->state == CHANGE_UNSUPPORTED;
 
+	if (change_was_refused(c->now))
+		print_line(p, "wrong:", "stage %s could not set it: %s",
+			   stage_name(c->now->tried.stage), c->now->tried.words);
 	if (c->now->reason && (by_itself || !change_holds(c->now)))
 		print_line(p, by_itself ? "reason:" : "wrong:", "%s", c->now->reason);
 	if (why_drifted(c))

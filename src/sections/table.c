@@ -54,6 +54,8 @@ enum fault fault_of_change(const struct change *c)
 {
 	const struct section *section = section_find(c->section);
 
+	if (change_was_refused(c))
+		return c->tried.fault;
 	if (c->fault || !section)
 		return c->fault;
 	return c->state == CHANGE_FAILED ? section->failed : section->differs;
