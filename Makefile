@@ -45,7 +45,8 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 # --- flags ---------------------------------------------------------------------------
 
 LIBS := yaml-0.1 libmnl jansson
-BENCH_LIBS := jansson libibverbs mount
+BASE_LIBS := jansson
+BENCH_LIBS := $(BASE_LIBS) libibverbs mount
 TEST_LIBS := cmocka
 SIM_LIBS := fuse3
 # Only their headers: opened at run time, by what needs them (src/sys/libraries.c).
@@ -133,12 +134,12 @@ SIM_OBJ := $(call obj,release,$(SIM_SRC)) $(call obj,lint,$(SIM_SRC)) $(call obj
 
 $(BUILD)/simnode: $(call obj,release,$(SIM_SRC) $(BASE_SRC))
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(SIM_LIBS)) -pthread
+	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(SIM_LIBS) $(BASE_LIBS)) -pthread
 
 # With the thread sanitizer: SIMNODE=build/simnode-tsan bats tests/simnode.bats
 $(BUILD)/simnode-tsan: $(call obj,tsan,$(SIM_SRC) $(BASE_SRC))
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -fsanitize=thread -o $@ $^ $(call pkg,--libs,$(SIM_LIBS)) -pthread
+	$(Q)$(CC) $(LDFLAGS) -fsanitize=thread -o $@ $^ $(call pkg,--libs,$(SIM_LIBS) $(BASE_LIBS)) -pthread
 
 $(BUILD)/tsan/%.o: %.c | $(BUILD)/deps-ok
 	$(call say,CC,$< (tsan))
@@ -397,7 +398,7 @@ bench-fleet: $(BUILD)/bench/fleet ## false blocks and misses of calibrated thres
 $(BUILD)/bench/fleet: $(call obj,release,tests/bench/fleet.c src/gate/fleet.c src/gate/tolerance.c $(BASE_SRC))
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ -lm
+	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(BASE_LIBS)) -lm
 
 # Programs of the benchmarks. Those that tests/bench/gate holds the measurements against are built as
 # their users build them, for this CPU; a guest runs the others, too.

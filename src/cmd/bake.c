@@ -9,6 +9,7 @@
 #include "bake/bake.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/stored.h"
 #include "cmd/cmd.h"
 #include "profile/search.h"
 #include "profile/site.h"
@@ -177,15 +178,6 @@ static int open_profile(struct invocation *inv, struct bake *b, struct baking *k
 static const char *const loader_names[] = {
 	[BAKE_GRUB] = "grub", [BAKE_BOOTC] = "bootc", [BAKE_OTHER] = "other"};
 
-static json_t *strings(const struct strv *l)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < l->n; i++)
-		json_array_append_new(list, json_string(l->v[i]));
-	return list;
-}
-
 static json_t *items_to_json(const struct bake *b)
 {
 	json_t *list = json_array();
@@ -206,9 +198,9 @@ static json_t *items_to_json(const struct bake *b)
 
 static void print_as_json(const struct bake *b, const struct baking *k)
 {
-	json_t *doc =
-		json_pack("{s:s, s:b, s:o, s:o}", "root", b->root->path, "changed", bake_changed(b),
-			  "items", items_to_json(b), "warnings", strings(&b->warnings));
+	json_t *doc = json_pack("{s:s, s:b, s:o, s:o}", "root", b->root->path, "changed",
+				bake_changed(b), "items", items_to_json(b), "warnings",
+				stored_to_json(texts_stored, &b->warnings));
 
 	if (k->profile) {
 		json_t *args = json_array();
@@ -220,7 +212,8 @@ static void print_as_json(const struct bake *b, const struct baking *k)
 					      "version", k->profile->version, "digest",
 					      k->profile->digest));
 		json_object_set_new(doc, "kernel_args", args);
-		json_object_set_new(doc, "left_to_first_boot", strings(&k->unknown));
+		json_object_set_new(doc, "left_to_first_boot",
+				    stored_to_json(texts_stored, &k->unknown));
 		json_object_set_new(doc, "loader", json_string(loader_names[b->loader]));
 	}
 	print_json(doc);
