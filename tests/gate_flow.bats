@@ -94,40 +94,6 @@ answer() { # STATUS: the keys that a program asks for first
   [[ $output != *"to measure"* ]]
 }
 
-# --- the record of the package before --------------------------------------------------------------
-
-as_schema_1() {
-  edit_record '.schema = 1 | .measurements |= map(. + {outcome: ({same: "pass", failed: "broken", invalid: "disturbed"}[.state] // .state),
-    wanted: .desired, measured: .observed} | del(.state, .desired, .observed, .looks))'
-}
-
-@test "a record of schema 1: a ready node stays ready, one that waits goes on, of another boot nothing is left" {
-  gated '  checks: {memory: {run: memory_bandwidth, per: node, min: 1GB/s}, links: {run: carrier, on: nics}}'
-  bench_value 2e9
-  run -0 with_bench "$railhead" gate --root "$root"
-  as_schema_1
-  run -0 "$railhead" status --root "$root"
-  [[ $output == *"verdict: ready (work is admitted)"*"same "*"gate/memory/node0"*"2.0 GB/s, required 1GB/s"* ]]
-  gate 0
-  [[ $output == *"from earlier in this boot"* ]]
-  [ "$(bench_runs)" = 2 ]
-  run -0 "$railhead" apply --root "$root"
-  in_record '.schema == 2 and .verdict == "ready" and [.measurements[].state] == ["same", "same"]'
-  [ -e "$ready" ]
-
-  bench_says '{"result": "not yet", "reason": "comes up"}'
-  run -7 with_bench "$railhead" gate --again --root "$root"
-  as_schema_1
-  bench_value 2e9
-  run -0 with_bench "$railhead" gate --retry --root "$root"
-  in_record '.schema == 2 and .verdict == "ready" and .measurements[0].observed == "2.0 GB/s"'
-
-  as_schema_1
-  put "$root/proc/sys/kernel/random/boot_id" "$(cat /proc/sys/kernel/random/uuid)"
-  run -7 "$railhead" status --root "$root"
-  [[ $output == *"railhead has not run in this boot"* ]]
-}
-
 # --- waiting -----------------------------------------------------------------------------------
 
 @test "a carrier that is not there makes the node wait, and it is ready when it comes" {

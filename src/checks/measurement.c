@@ -80,25 +80,126 @@ char *check_of_id(const char *id)
 	return xstrndup(name, strcspn(name, "/"));
 }
 
+/* --- as JSON ----------------------------------------------------------------------------- */
+
+/* The names of the figures without a threshold. */
+static void put_told(json_t *obj, const void *at)
+{
+	cleanup_strv struct strv told = {0};
+	const struct readings *r = at;
+
+	for (size_t i = 0; i < r->list.n; i++)
+		if (r->list.v[i].told)
+			strv_add(&told, r->list.v[i].name);
+	if (told.n)
+		json_object_set_new(obj, "told", stored_to_json(texts_stored, &told));
+}
+
+static bool get_readings(const json_t *obj, void *at)
+{
+	json_t *readings = json_object_get(obj, "readings"), *value;
+	cleanup_strv struct strv told = {0};
+	const char *name;
+
+	stored_from_json(texts_stored, json_object_get(obj, "told"), &told);
+	json_object_foreach(readings, name, value) if (json_is_number(value))
+		readings_add(at, name, json_number_value(value), strv_contains(&told, name));
+	return readings;
+}
+
+static STORED_TABLE(timing_stored,
+		    STORED(timing, started, "started_usec", NUMBER, .required = true),
+		    STORED(timing, duration, "duration_usec", NUMBER));
+
+static STORED_TABLE(timings_stored, STORED_ITEMS(measurement, timings, "", LIST, timing_stored));
+
+/* Of one run only the beginning: its duration is that of the measurement. */
+static void put_timings(json_t *obj, const void *at)
+{
+	json_t *runs = stored_to_json(timings_stored, at);
+
+	json_object_set(obj, "started_usec",
+			json_object_get(json_array_get(runs, 0), "started_usec"));
+	if (json_array_size(runs) > 1)
+		json_object_set(obj, "timings", runs);
+	json_decref(runs);
+}
+
+static bool get_timings(const json_t *obj, void *at)
+{
+	json_t *runs = json_object_get(obj, "timings");
+
+	runs = runs ? json_incref(runs) : json_pack("[O]", obj);
+	stored_from_json(timings_stored, runs, at);
+	json_decref(runs);
+	return true;
+}
+
+/* A reader prints the reason of each measurement that is not SAME. */
+static bool complete(const json_t *obj, void *at)
+{
+	struct measurement *m = at;
+
+	(void)obj;
+	if (m->state != CHANGE_SAME && !m->reason)
+		m->reason = xstrdup("");
+	return true;
+}
+
+static STORED_TABLE(reading_stored, STORED(reading, value, "", REAL));
+
+/* An unknown state counts as not measured. */
+static STORED_TABLE(look_stored,
+		    STORED(look, state, "state", ENUM, STATE_WORDS,
+			   .otherwise = CHANGE_CANNOT_MEASURE),
+		    STORED(look, measured, "observed", TEXT),
+		    STORED_ITEMS(look, readings.list, "readings", MAP, reading_stored, .omit = true,
+				 .get = get_readings),
+		    STORED(look, readings, NULL, OWN, .put = put_told),
+		    STORED(look, whole, "whole", REAL), STORED(look, own_pct, "own_pct", REAL),
+		    STORED(look, others_pct, "others_pct", REAL));
+
+static STORED_TABLE(measurement_stored, STORED(measurement, id, "id", STRING),
+		    STORED(measurement, check, "check", STRING),
+		    STORED(measurement, state, "state", ENUM, STATE_WORDS,
+			   .otherwise = CHANGE_CANNOT_MEASURE),
+		    STORED(measurement, wanted, "desired", TEXT),
+		    STORED(measurement, measured, "observed", TEXT),
+		    {.type = STORED_OWN, .put = put_timings, .get = get_timings},
+		    STORED_ITEMS(measurement, timings, NULL, LIST, timing_stored),
+		    STORED(measurement, duration, "duration_usec", NUMBER),
+		    STORED(measurement, origin, "origin", TEXT),
+		    STORED(measurement, on_fail, "on_fail", ENUM, ON_FAIL_WORDS),
+		    STORED(measurement, demanded, "demanded", BOOL),
+		    STORED(measurement, reason, "reason", TEXT),
+		    STORED(measurement, follows, "follows", BOOL, .omit = true),
+		    STORED(measurement, fault, "fault", ENUM, FAULT_WORDS),
+		    STORED(measurement, detail, "detail", JSON),
+		    STORED_ITEMS(measurement, readings.list, "readings", MAP, reading_stored,
+				 .omit = true, .get = get_readings),
+		    STORED(measurement, readings, NULL, OWN, .put = put_told),
+		    STORED_ITEMS(measurement, looks, "looks", LIST, look_stored, .omit = true),
+		    {.type = STORED_OWN, .get = complete});
+
+STORED_TABLE(measurements_stored, STORED_ITEMS(measurements, list, "", LIST, measurement_stored));
+
+json_t *measurements_to_json(const struct measurements *m)
+{
+	return stored_to_json(measurements_stored, m);
+}
+
 void measurement_free(struct measurement *m)
 {
-	measurement_forget(m);
-	measurement_looks_free(m);
-	vec_free(&m->timings);
-	free(m->id);
-	free(m->check);
-	free(m->origin);
+	stored_free(measurement_stored, m);
+}
+
+void measurements_free(struct measurements *m)
+{
+	stored_free(measurements_stored, m);
 }
 
 void measurements_forget_timings(struct measurements *m)
 {
 	for (size_t i = 0; i < m->list.n; i++)
 		vec_free(&m->list.v[i].timings);
-}
-
-void measurements_free(struct measurements *m)
-{
-	for (size_t i = 0; i < m->list.n; i++)
-		measurement_free(&m->list.v[i]);
-	vec_free(&m->list);
 }

@@ -2,10 +2,10 @@
 /* The result of a benchmark: its figures, each look, and the resulting state. */
 #pragma once
 
-#include <jansson.h>
 #include <stdbool.h>
 
 #include "base/fault.h"
+#include "base/stored.h"
 #include "base/vec.h"
 #include "plan/change.h"
 
@@ -76,6 +76,14 @@ void measurement_looks_free(struct measurement *m);
 /* Drops the timings, which are of the clock of another boot. */
 void measurements_forget_timings(struct measurements *m);
 void measurements_free(struct measurements *m);
+/* How measurements are stored, as an array; and words in rows of such tables. */
+extern const struct stored measurements_stored[];
+#define STAGE_WORDS .word = stage_name, .words = STAGE_COUNT
+#define STATE_WORDS .word = state_name, .words = CHANGE_STATE_COUNT
+#define FAULT_WORDS .word = fault_code, .words = FAULT_COUNT
+#define ON_FAIL_WORDS .word = on_fail_name, .words = ON_FAIL_WARN + 1
+/* The caller owns the result. */
+json_t *measurements_to_json(const struct measurements *m);
 /* Adds nothing if no check has such a key. */
 void readings_add(struct readings *r, const char *key, double value, bool told);
 

@@ -64,7 +64,7 @@ static void journal_vfs(const struct libsystemd *sd, const struct run *run, unsi
 			"NUMVFS_USEC=%llu", (unsigned long long)w->numvfs_time, "BIND_USEC=%llu",
 			(unsigned long long)w->bind_max, "PROFILE=%s", profile_name(run), NULL);
 	}
-	vfs_works_free(&works);
+	stored_free(vfs_works_stored, &works);
 }
 
 void journal_stage(const struct run *run, unsigned int stages, const struct stage_result *result)

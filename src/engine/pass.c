@@ -40,7 +40,8 @@ void pass_take(const struct root *root, struct pass *ret, struct err *err)
 		ret->measured = number(doc, "measured");
 		ret->boots_ago = number(doc, "boots_ago");
 		binding_from_json(json_object_get(doc, "binding"), &ret->binding);
-		measurements_from_json(json_object_get(doc, "measurements"), &ret->measurements);
+		stored_from_json(measurements_stored, json_object_get(doc, "measurements"),
+				 &ret->measurements);
 		measurements_forget_timings(&ret->measurements);
 	}
 	json_decref(doc);

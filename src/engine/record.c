@@ -16,105 +16,14 @@ static char *copy(const char *text)
 void record_init(struct record *r, const char *boot_id)
 {
 	*r = (struct record){.boot_id = xstrdup(or_empty(boot_id)),
-			     .user_space = xstrdup(""),
 			     .verdict = {.kind = VERDICT_WAITING}};
-}
-
-/* --- parts ------------------------------------------------------------------------------- */
-
-void record_change_free(struct record_change *c)
-{
-	free(c->id);
-	free(c->section);
-	free(c->kind);
-	free(c->target);
-	free(c->desired);
-	free(c->observed);
-	free(c->before);
-	free(c->reason);
-	free(c->note);
-	free(c->origin);
-	free(c->follows);
-	tried_free(&c->tried);
-}
-
-static void stage_free(struct record_stage *stage)
-{
-	for (size_t i = 0; i < stage->changes.n; i++)
-		record_change_free(&stage->changes.v[i]);
-	vec_free(&stage->changes);
-	vfs_works_free(&stage->vfs);
-	free(stage->lacks);
-	*stage = (struct record_stage){0};
-}
-
-void record_sets_free(struct record_sets *sets)
-{
-	for (size_t i = 0; i < sets->list.n; i++) {
-		free(sets->list.v[i].name);
-		strv_free(&sets->list.v[i].addresses);
-	}
-	vec_free(&sets->list);
-}
-
-static void device_free(struct record_device *device)
-{
-	free(device->addr);
-	free(device->lost);
-}
-
-static void profile_free_texts(struct record_profile *p)
-{
-	free(p->name);
-	free(p->version);
-	free(p->digest);
-	free(p->file);
-	*p = (struct record_profile){0};
-}
-
-static void numbers_free(struct record_numbers *n)
-{
-	free(n->why);
-	strv_free(&n->this_boot);
-	strv_free(&n->unjudged);
-}
-
-void record_end_admission(struct record *r)
-{
-	struct admission *a = &r->admission;
-
-	free(a->ends);
-	free(a->digest);
-	free(a->who);
-	free(a->reason);
-	*a = (struct admission){0};
-}
-
-void record_free(struct record *r)
-{
-	free(r->boot_id);
-	free(r->user_space);
-	profile_free_texts(&r->profile);
-	record_sets_free(&r->sets);
-	for (enum stage s = 0; s < STAGE_COUNT; s++)
-		stage_free(&r->stage[s]);
-	verdict_free(&r->verdict);
-	measurements_free(&r->measurements);
-	numbers_free(&r->numbers);
-	for (size_t i = 0; i < r->devices.n; i++)
-		device_free(&r->devices.v[i]);
-	vec_free(&r->devices);
-	record_end_admission(r);
-	strv_free(&r->warnings);
-	strv_free(&r->trends);
-	*r = (struct record){0};
 }
 
 /* --- stages ------------------------------------------------------------------------------ */
 
 void record_set_profile(struct record *r, const struct profile *profile)
 {
-	profile_free_texts(&r->profile);
+	stored_free(record_profile_stored, &r->profile);
 	if (profile)
 		r->profile = (struct record_profile){
 			xstrdup(profile->name), xstrdup(or_empty(profile->version)),
@@ -185,10 +94,9 @@ void record_set_stage(struct record *r, const struct run *run, unsigned int stag
 {
 	struct record_stage *stage = &r->stage[result->stage];
 
-	stage_free(stage);
-	stage->ran = true;
-	stage->started = result->started;
-	stage->duration = result->duration;
+	stored_free(record_stage_stored, stage);
+	*stage = (struct record_stage){
+		.ran = true, .started = result->started, .duration = result->duration};
 	memcpy(stage->count, result->count, sizeof(stage->count));
 	vfs_works_find(run, stages, result, &stage->vfs);
 	for (size_t i = 0; i < run->plan.list.n; i++) {
@@ -211,7 +119,7 @@ void record_set_device(struct record *r, const struct record_device *device)
 {
 	for (size_t i = 0; i < r->devices.n; i++)
 		if (streq(r->devices.v[i].addr, device->addr)) {
-			device_free(&r->devices.v[i]);
+			stored_free(record_device_stored, &r->devices.v[i]);
 			r->devices.v[i] = *device;
 			return;
 		}
@@ -252,7 +160,7 @@ void record_replace_measurements(struct record *r, struct measurements *m)
 
 void record_set_numbers(struct record *r, const struct record_numbers *numbers)
 {
-	numbers_free(&r->numbers);
+	stored_free(record_numbers_stored, &r->numbers);
 	r->numbers = *numbers;
 }
 
@@ -350,7 +258,6 @@ void record_leave_user_space(struct record *r)
 	struct record boot;
 
 	record_init(&boot, r->boot_id);
-	free(boot.user_space);
 	boot.user_space = take_ptr(r->user_space);
 	boot.stage[STAGE_INITRD] = r->stage[STAGE_INITRD];
 	r->stage[STAGE_INITRD] = (struct record_stage){0};

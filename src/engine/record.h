@@ -8,10 +8,10 @@
  */
 #pragma once
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/stored.h"
 #include "engine/run.h"
 #include "engine/vfs.h"
 #include "gate/gate.h"
@@ -104,7 +104,7 @@ struct admission {
 
 struct record {
 	char *boot_id;
-	char *user_space; /* "": not known */
+	char *user_space; /* NULL: not known */
 	struct record_profile profile;
 	struct record_sets sets;
 	struct record_stage stage[STAGE_COUNT];
@@ -124,9 +124,13 @@ struct record {
 	struct strv trends;   /* sentences: figures that get worse from boot to boot */
 };
 
-/* The record of a change. */
+#define VERDICT_WORDS .word = verdict_name, .words = VERDICT_NONE + 1, .otherwise = VERDICT_WAITING
+/* How the parts are stored. */
+extern const struct stored record_change_stored[], record_stage_stored[], record_profile_stored[];
+extern const struct stored record_device_stored[], record_numbers_stored[];
+
+/* The record of a change; free it as its table says. */
 struct record_change record_change_of(const struct change *c);
-void record_change_free(struct record_change *c);
 
 /* boot_id may be NULL. */
 void record_init(struct record *r, const char *boot_id);
@@ -142,9 +146,6 @@ json_t *record_to_json(const struct record *r);
 
 /* A single change with all its fields, as in the record. The caller owns the result. */
 json_t *change_to_json(const struct change *c);
-/* Only the measurements, as in the record. */
-json_t *measurements_to_json(const struct measurements *m);
-void measurements_from_json(const json_t *list, struct measurements *ret);
 
 /* NULL: the boot has no profile any more. */
 void record_set_profile(struct record *r, const struct profile *profile);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "base/units.h"
 #include "engine/publish.h"
 #include "sys/clock.h"
@@ -60,7 +61,7 @@ void status_leave_user_space(struct status *s)
 static void set_user_space(struct record *r, const char *user_space)
 {
 	free(r->user_space);
-	r->user_space = xstrdup(user_space);
+	r->user_space = *user_space ? xstrdup(user_space) : NULL;
 }
 
 void status_parse(struct status *ret, const char *text, const char *boot_id, const char *user_space)
@@ -69,7 +70,7 @@ void status_parse(struct status *ret, const char *text, const char *boot_id, con
 
 	*ret = (struct status){0};
 	record_parse(r, text, boot_id);
-	if (*r->user_space && *user_space && !streq(r->user_space, user_space))
+	if (*or_empty(r->user_space) && *user_space && !streq(r->user_space, user_space))
 		status_leave_user_space(ret);
 	if (*user_space)
 		set_user_space(r, user_space);

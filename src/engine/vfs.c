@@ -6,6 +6,21 @@
 #include "base/mem.h"
 #include "base/str.h"
 
+static STORED_TABLE(part_stored, STORED(vfs_part, name, "part", STRING),
+		    STORED(vfs_part, from, "from_usec", NUMBER),
+		    STORED(vfs_part, to, "to_usec", NUMBER));
+
+static STORED_TABLE(work_stored, STORED(vfs_work, pf, "pf", STRING),
+		    STORED(vfs_work, vfs, "vfs", NUMBER), STORED(vfs_work, bound, "bound", NUMBER),
+		    STORED(vfs_work, failed, "failed", NUMBER),
+		    STORED(vfs_work, numvfs, "numvfs", ENUM, STATE_WORDS, .omit = true),
+		    STORED(vfs_work, numvfs_time, "numvfs_usec", NUMBER, .omit = true),
+		    STORED(vfs_work, bind_min, "bind_min_usec", NUMBER, .omit = true),
+		    STORED(vfs_work, bind_max, "bind_max_usec", NUMBER, .omit = true),
+		    STORED_ITEMS(vfs_work, timeline, "timeline", LIST, part_stored));
+
+STORED_TABLE(vfs_works_stored, STORED_ITEMS(vfs_works, list, "", LIST, work_stored));
+
 /* The work of a PF in the list; adds it at the end if it is missing. */
 static struct vfs_work *work_of(struct vfs_works *works, const char *pf)
 {
@@ -112,21 +127,6 @@ static void add_timeline(struct vfs_work *work, const struct run *run,
 		add_part(work, "look_again", &last, result->started);
 }
 
-static void work_free(struct vfs_work *work)
-{
-	free(work->pf);
-	for (size_t i = 0; i < work->timeline.n; i++)
-		free(work->timeline.v[i].name);
-	vec_free(&work->timeline);
-}
-
-void vfs_works_free(struct vfs_works *works)
-{
-	for (size_t i = 0; i < works->list.n; i++)
-		work_free(&works->list.v[i]);
-	vec_free(&works->list);
-}
-
 void vfs_works_find(const struct run *run, unsigned int stages, const struct stage_result *result,
 		    struct vfs_works *ret)
 {
@@ -149,7 +149,7 @@ void vfs_works_find(const struct run *run, unsigned int stages, const struct sta
 			add_timeline(work, run, result);
 			ret->list.v[kept++] = *work;
 		} else {
-			work_free(work);
+			stored_free(work_stored, work);
 		}
 	}
 	ret->list.n = kept;

@@ -17,6 +17,7 @@
  */
 #pragma once
 
+#include "base/stored.h"
 #include "engine/run.h"
 
 /* Times in microseconds. */
@@ -42,6 +43,7 @@ struct vfs_works {
 /* Empty if the stage had no VFs to make or bind. */
 void vfs_works_find(const struct run *run, unsigned int stages, const struct stage_result *result,
 		    struct vfs_works *ret);
-void vfs_works_free(struct vfs_works *works);
+/* How they are stored, as an array. */
+extern const struct stored vfs_works_stored[];
 /* "16 VFs  numvfs 0.12 s  bind 0.50..0.53 s"; the caller frees. */
 char *vfs_work_line(const struct vfs_work *work);

@@ -666,7 +666,7 @@ static void test_damaged(void **state)
 	}
 	/* of this boot, with values of the wrong sort */
 	tmp_write(t, STATUS,
-		  "{\"schema\": 1, \"boot_id\": \"11111111-2222-3333-4444-555555555555\", "
+		  "{\"schema\": 2, \"boot_id\": \"11111111-2222-3333-4444-555555555555\", "
 		  "\"verdict\": 1, "
 		  "\"admit\": \"yes\", \"stages\": [], \"profile\": 3}\n");
 	{
