@@ -11,24 +11,6 @@
 
 #define FIRST_TIME INT64_C(1735689600) /* 2025-01-01: railhead is younger */
 
-void boot_past_free(struct boot_past *b)
-{
-	free(b->boot_id);
-	strv_free(&b->faults);
-	free(b->reason);
-	free(b->profile);
-	free(b->version);
-	free(b->digest);
-	free(b->kernel);
-	free(b->railhead);
-	binding_free(&b->parts);
-	for (size_t i = 0; i < b->figures.n; i++) {
-		free(b->figures.v[i].check);
-		free(b->figures.v[i].subject);
-	}
-	vec_free(&b->figures);
-}
-
 void history_free(struct history *h)
 {
 	for (size_t i = 0; i < h->boots.n; i++)
@@ -60,7 +42,7 @@ static void add_figures(const struct record *r, struct boot_past *b)
 				 ((struct past_figure){
 					 .check = xstrdup(m->check),
 					 .subject = xstrdup(member_of_id(m->id, m->check)),
-					 .key = reading->name,
+					 .key = xstrdup(reading->name),
 					 .quantity = reading->quantity,
 					 .value = reading->value,
 					 .fresh = is_fresh(&r->numbers, m),

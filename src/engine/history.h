@@ -27,9 +27,9 @@ enum { HISTORY_BOOTS = 100, HISTORY_BYTES = 1 << 20 };
 
 /* A figure of the gate: a series over boots is one check, subject and key. */
 struct past_figure {
-	char *check;	 /* "memory" */
-	char *subject;	 /* "node0", "rails/0000:3b:00.0" */
-	const char *key; /* "min", "p9999"; static */
+	char *check;   /* "memory" */
+	char *subject; /* "node0", "rails/0000:3b:00.0" */
+	char *key;     /* "min", "p9999" */
 	enum quantity quantity;
 	double value; /* in the unit of the quantity; quantity_format() prints it */
 	bool fresh;   /* measured in this boot, and undisturbed; only such figures form a trend */
@@ -90,6 +90,8 @@ int history_write(const struct root *root, struct history *h, struct err *err);
 
 /* One boot, with all its parts, as in the file. The caller owns the result. */
 json_t *boot_past_to_json(const struct boot_past *b);
+/* How a binding is stored: an object with a text for each name. */
+extern const struct stored binding_stored[];
 void history_drop_oldest(struct history *h, size_t n); /* n: at most as many as there are */
 
 /* Whether two figures belong to one series. */

@@ -4,7 +4,6 @@
  * equal those of the previous line, as they do most of the time.
  */
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -21,71 +20,76 @@ static const char *const units[] = {
 	[QUANTITY_FAULTS] = "faults",
 };
 
-/* --- written ----------------------------------------------------------------------------- */
+/* --- an entry ---------------------------------------------------------------------------- */
 
-static json_t *figures_to_json(const struct boot_past *b)
+/* For readers; it follows from the key, which railhead must know. */
+static void put_unit(json_t *obj, const void *at)
 {
-	json_t *list = json_array();
+	const struct past_figure *f = at;
 
-	for (size_t i = 0; i < b->figures.n; i++) {
-		const struct past_figure *f = &b->figures.v[i];
-
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:f, s:s, s:b}", "check",
-						      f->check, "subject", f->subject, "key",
-						      f->key, "value", f->value, "unit",
-						      units[f->quantity], "fresh", f->fresh));
-	}
-	return list;
+	json_object_set_new(obj, "unit", json_string(units[f->quantity]));
 }
 
-static json_t *stages_to_json(const struct boot_past *b)
+static bool get_quantity(const json_t *obj, void *at)
 {
-	json_t *obj = json_object();
+	const char *name = json_string_value(json_object_get(obj, "key"));
+	const struct figure_key *key = name ? figure_key_find(name) : NULL;
 
-	for (enum stage s = 0; s < STAGE_COUNT; s++)
-		if (b->stage[s].ran)
-			json_object_set_new(obj, stage_name(s),
-					    json_integer((json_int_t)b->stage[s].duration));
-	return obj;
+	if (key)
+		((struct past_figure *)at)->quantity = key->quantity;
+	return key;
 }
 
-static json_t *texts_to_json(const struct strv *texts)
-{
-	json_t *list = json_array();
+static STORED_TABLE(figure_stored, STORED(past_figure, check, "check", TEXT, .required = true),
+		    STORED(past_figure, subject, "subject", TEXT, .required = true),
+		    STORED(past_figure, key, "key", TEXT),
+		    STORED(past_figure, value, "value", REAL, .required = true),
+		    {.type = STORED_OWN, .put = put_unit, .get = get_quantity, .required = true},
+		    STORED(past_figure, fresh, "fresh", BOOL));
 
-	for (size_t i = 0; i < texts->n; i++)
-		json_array_append_new(list, json_string(texts->v[i]));
-	return list;
-}
+static STORED_TABLE(profile_stored, STORED(boot_past, profile, "name", STRING),
+		    STORED(boot_past, version, "version", STRING),
+		    STORED(boot_past, digest, "digest", STRING));
 
-/* Leaves out a text that is not UTF-8; firmware may have such texts. */
-static void put_text(json_t *obj, const char *key, const char *text)
-{
-	json_object_set_new(obj, key, json_string(text));
-}
+#define STAGE(name, s)                                     \
+	STORED(boot_past, stage[s].duration, name, NUMBER, \
+	       .there = offsetof(struct boot_past, stage[s].ran))
+
+static STORED_TABLE(stages_stored, STAGE("initrd", STAGE_INITRD), STAGE("early", STAGE_EARLY),
+		    STAGE("devices", STAGE_DEVICES), STAGE("gate", STAGE_GATE));
+
+static STORED_TABLE(part_stored, STORED(binding_part, name, NULL, TEXT),
+		    STORED(binding_part, value, "", TEXT));
+
+STORED_TABLE(binding_stored, STORED_ITEMS(binding, list, "", MAP, part_stored));
+
+static STORED_TABLE(boot_stored, STORED(boot_past, boot_id, "boot_id", TEXT, .required = true),
+		    STORED(boot_past, time, "time", NUMBER, .required = true),
+		    STORED(boot_past, verdict, "verdict", ENUM, VERDICT_WORDS, .required = true),
+		    STORED(boot_past, admit, "admit", BOOL),
+		    STORED_TEXTS(boot_past, faults, "faults"),
+		    STORED(boot_past, reason, "reason", STRING),
+		    STORED_GROUP("profile", profile_stored),
+		    STORED(boot_past, kernel, "kernel", STRING),
+		    STORED(boot_past, railhead, "railhead", STRING),
+		    STORED_GROUP("stages_usec", stages_stored),
+		    STORED(boot_past, judged, "judged_usec", NUMBER),
+		    STORED(boot_past, waited, "waited_usec", NUMBER),
+		    STORED(boot_past, reboots, "reboots", NUMBER),
+		    STORED(boot_past, parts, "parts", STRUCT, .rows = binding_stored),
+		    STORED_ITEMS(boot_past, figures, "figures", LIST, figure_stored));
 
 json_t *boot_past_to_json(const struct boot_past *b)
 {
-	json_t *profile = json_object();
-	json_t *obj = json_pack("{s:s, s:I, s:s, s:b, s:o}", "boot_id", b->boot_id, "time",
-				(json_int_t)b->time, "verdict", verdict_name(b->verdict), "admit",
-				b->admit, "faults", texts_to_json(&b->faults));
-
-	put_text(profile, "name", b->profile);
-	put_text(profile, "version", b->version);
-	put_text(profile, "digest", b->digest);
-	put_text(obj, "reason", b->reason);
-	json_object_set_new(obj, "profile", profile);
-	put_text(obj, "kernel", b->kernel);
-	put_text(obj, "railhead", b->railhead);
-	json_object_set_new(obj, "stages_usec", stages_to_json(b));
-	json_object_set_new(obj, "judged_usec", json_integer((json_int_t)b->judged));
-	json_object_set_new(obj, "waited_usec", json_integer((json_int_t)b->waited));
-	json_object_set_new(obj, "reboots", json_integer(b->reboots));
-	json_object_set_new(obj, "parts", binding_to_json(&b->parts));
-	json_object_set_new(obj, "figures", figures_to_json(b));
-	return obj;
+	return stored_to_json(boot_stored, b);
 }
+
+void boot_past_free(struct boot_past *b)
+{
+	stored_free(boot_stored, b);
+}
+
+/* --- written ----------------------------------------------------------------------------- */
 
 static char *render(const struct history *h)
 {
@@ -130,115 +134,26 @@ int history_write(const struct root *root, struct history *h, struct err *err)
 
 /* --- read -------------------------------------------------------------------------------- */
 
-static bool figure_in(json_t *obj, struct past_figure *ret)
-{
-	const char *check, *subject, *key;
-	const struct figure_key *k;
-	int fresh;
-	double value;
-
-	if (json_unpack(obj, "{s:s, s:s, s:s, s:F, s:b}", "check", &check, "subject", &subject,
-			"key", &key, "value", &value, "fresh", &fresh) < 0)
-		return false;
-	k = figure_key_find(key);
-	if (!k)
-		return false;
-	*ret = (struct past_figure){xstrdup(check), xstrdup(subject), k->key, k->quantity, value,
-				    fresh};
-	return true;
-}
-
-static void figures_in(const json_t *list, struct boot_past *b)
-{
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		struct past_figure f;
-
-		if (figure_in(json_array_get(list, i), &f))
-			vec_push(&b->figures, f);
-	}
-}
-
-static uint64_t usec_of(json_int_t n)
-{
-	return n > 0 ? (uint64_t)n : 0;
-}
-
-static void stages_in(const json_t *obj, struct boot_past *b)
-{
-	for (enum stage s = 0; s < STAGE_COUNT; s++) {
-		const json_t *usec = json_object_get(obj, stage_name(s));
-
-		b->stage[s] = (struct past_stage){json_is_integer(usec),
-						  usec_of(json_integer_value(usec))};
-	}
-}
-
-static void texts_in(const json_t *list, struct strv *ret)
-{
-	for (size_t i = 0; i < json_array_size(list); i++)
-		if (json_is_string(json_array_get(list, i)))
-			strv_add(ret, json_string_value(json_array_get(list, i)));
-}
-
-/* False: not an entry of a boot. before: the previous line, or NULL. */
-static bool boot_in(json_t *obj, const struct boot_past *before, struct boot_past *ret)
-{
-	const char *id, *verdict, *reason = "", *profile = "", *version = "", *digest = "";
-	const char *kernel = "", *railhead = "";
-	json_t *faults = NULL, *stages = NULL, *parts = NULL, *figures = NULL;
-	json_int_t time, judged = 0, waited = 0;
-	int admit = 0, reboots = 0;
-	enum verdict_kind kind;
-
-	if (json_unpack(obj,
-			"{s:s, s:I, s:s, s?b, s?o, s?s, s?{s?s, s?s, s?s}, s?s, s?s, s?o, s?I, "
-			"s?I, s?i, s?o, s?o}",
-			"boot_id", &id, "time", &time, "verdict", &verdict, "admit", &admit,
-			"faults", &faults, "reason", &reason, "profile", "name", &profile,
-			"version", &version, "digest", &digest, "kernel", &kernel, "railhead",
-			&railhead, "stages_usec", &stages, "judged_usec", &judged, "waited_usec",
-			&waited, "reboots", &reboots, "parts", &parts, "figures", &figures) < 0 ||
-	    verdict_parse(verdict, &kind) < 0)
-		return false;
-	*ret = (struct boot_past){
-		.boot_id = xstrdup(id),
-		.time = time,
-		.verdict = kind,
-		.admit = admit,
-		.reason = xstrdup(reason),
-		.profile = xstrdup(profile),
-		.version = xstrdup(version),
-		.digest = xstrdup(digest),
-		.kernel = xstrdup(kernel),
-		.railhead = xstrdup(railhead),
-		.judged = usec_of(judged),
-		.waited = usec_of(waited),
-		.reboots = reboots > 0 ? (unsigned int)reboots : 0,
-	};
-	texts_in(faults, &ret->faults);
-	stages_in(stages, ret);
-	if (parts)
-		binding_from_json(parts, &ret->parts);
-	else if (before)
-		binding_copy(&before->parts, &ret->parts);
-	figures_in(figures, ret);
-	return true;
-}
-
 static int damaged(struct err *err, const char *problem)
 {
 	return err_set(err, -EBADMSG, HISTORY_PATH ": %s; a gate begins a new history", problem);
 }
 
+/* A line without parts has those of the previous line. */
 static int boots_in(const json_t *list, struct history *ret, struct err *err)
 {
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const struct boot_past *before = i ? &ret->boots.v[i - 1] : NULL;
-		struct boot_past b;
+	json_t *parts = NULL;
 
-		if (!boot_in(json_array_get(list, i), before, &b)) {
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		json_t *obj = json_array_get(list, i), *own = json_object_get(obj, "parts");
+		struct boot_past b = {0};
+
+		parts = own ? own : parts;
+		json_object_set(obj, "parts", parts);
+		if (!stored_from_json(boot_stored, obj, &b)) {
 			cleanup_free char *problem = xasprintf("entry %zu is damaged", i + 1);
 
+			boot_past_free(&b);
 			history_free(ret);
 			return damaged(err, problem);
 		}

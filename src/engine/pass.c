@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "engine/history.h"
 #include "engine/under_load.h"
 #include "sys/state.h"
 
@@ -13,18 +14,14 @@
 
 enum { PASS_SCHEMA = 2 };
 
-static int64_t number(const json_t *obj, const char *key)
-{
-	return json_integer_value(json_object_get(obj, key));
-}
-
-static bool is_whole(const json_t *doc)
-{
-	return json_is_object(doc) && number(doc, "schema") == PASS_SCHEMA &&
-	       json_is_integer(json_object_get(doc, "measured")) &&
-	       json_array_size(json_object_get(doc, "measurements")) &&
-	       json_is_object(json_object_get(doc, "binding"));
-}
+static STORED_TABLE(pass_stored,
+		    {.key = "schema", .type = STORED_CONSTANT, .otherwise = PASS_SCHEMA},
+		    STORED(pass, measured, "measured", NUMBER, .required = true),
+		    STORED(pass, boots_ago, "boots_ago", NUMBER),
+		    STORED(pass, binding, "binding", STRUCT, .rows = binding_stored,
+			   .required = true),
+		    STORED(pass, measurements, "measurements", STRUCT, .rows = measurements_stored,
+			   .required = true));
 
 void pass_take(const struct root *root, struct pass *ret, struct err *err)
 {
@@ -35,22 +32,14 @@ void pass_take(const struct root *root, struct pass *ret, struct err *err)
 	if (state_kept(root, PASS_FILE, &text, NULL) < 0 || state_forget(root, PASS_FILE, err) < 0)
 		return;
 	doc = json_loads(text, 0, NULL);
-	if (is_whole(doc)) {
-		ret->there = true;
-		ret->measured = number(doc, "measured");
-		ret->boots_ago = number(doc, "boots_ago");
-		binding_from_json(json_object_get(doc, "binding"), &ret->binding);
-		stored_from_json(measurements_stored, json_object_get(doc, "measurements"),
-				 &ret->measurements);
-		measurements_forget_timings(&ret->measurements);
-	}
+	ret->there = stored_from_json(pass_stored, doc, ret) && ret->measurements.list.n;
+	measurements_forget_timings(&ret->measurements);
 	json_decref(doc);
 }
 
 void pass_free(struct pass *pass)
 {
-	binding_free(&pass->binding);
-	measurements_free(&pass->measurements);
+	stored_free(pass_stored, pass);
 }
 
 static bool has_number(const struct pass *pass, const char *id)
@@ -128,15 +117,16 @@ static bool is_pass(const struct record *r)
 int pass_store(const struct root *root, const struct record *r, const struct binding *binding,
 	       struct err *err)
 {
+	struct pass pass = {.measured = r->numbers.measured,
+			    .boots_ago = r->numbers.boots_ago,
+			    .measurements = r->measurements};
 	cleanup_free char *text = NULL;
 	json_t *doc;
 
 	if (!binding || !is_pass(r) || !r->numbers.there)
 		return state_remove(root, PASS_FILE, err);
-	doc = json_pack("{s:i, s:I, s:I, s:o, s:o}", "schema", PASS_SCHEMA, "measured",
-			(json_int_t)r->numbers.measured, "boots_ago",
-			(json_int_t)r->numbers.boots_ago, "binding", binding_to_json(binding),
-			"measurements", measurements_to_json(&r->measurements));
+	pass.binding = *binding;
+	doc = stored_to_json(pass_stored, &pass);
 	text = json_dumps(doc, JSON_INDENT(1));
 	json_decref(doc);
 	return state_write_private(root, PASS_FILE, text, err);

@@ -12,6 +12,7 @@
 #include "record_of.h"
 #include "report/history_text.h"
 #include "tree.h"
+#include "values.h"
 
 #define STORE "var/lib/railhead/history.json"
 #define DAY 86400
@@ -42,7 +43,7 @@ static void add_figure(struct boot_past *b, const char *subject, double value)
 {
 	vec_push(&b->figures, ((struct past_figure){.check = xstrdup("wire"),
 						    .subject = xstrdup(subject),
-						    .key = figure_key_find("min")->key,
+						    .key = xstrdup("min"),
 						    .quantity = QUANTITY_RATE,
 						    .value = value,
 						    .fresh = true}));
@@ -129,6 +130,81 @@ static void test_round_trip(void **state)
 	assert_float_equal(back->figures.v[0].value, 1.23456789e11, 1e3);
 	assert_true(back->figures.v[0].fresh);
 	history_free(&h);
+}
+
+static void fill(struct values *v, struct boot_past *b)
+{
+	*b = (struct boot_past){
+		.boot_id = text(v),
+		.time = any(v, INT32_MAX),
+		.verdict = any(v, VERDICT_NONE + 1),
+		.admit = flag(v),
+		.reason = text(v),
+		.profile = text(v),
+		.version = text(v),
+		.digest = text(v),
+		.kernel = text(v),
+		.railhead = text(v),
+		.judged = any(v, UINT32_MAX),
+		.waited = any(v, UINT32_MAX),
+		.reboots = any(v, INT32_MAX),
+	};
+	texts(v, &b->faults);
+	for (enum stage s = 0; s < STAGE_COUNT; s++)
+		b->stage[s] = (struct past_stage){true, any(v, UINT32_MAX)};
+	for (size_t i = 0; i < 2; i++) {
+		const struct figure_key *key = &figure_keys[any(v, 6)];
+		cleanup_free char *name = text(v), *value = text(v);
+		struct past_figure f = {
+			text(v), text(v), xstrdup(key->key), key->quantity, any(v, INT32_MAX) / 8.0,
+			flag(v)};
+
+		add_part(b, name, value);
+		vec_push(&b->figures, f);
+	}
+}
+
+/* The text of such a boot; that of the boot that is read from the file is the same. */
+static char *printed(struct tmp *t, struct values *v)
+{
+	struct boot_past b;
+	struct history h;
+	json_t *doc, *back;
+	char *ret, *is;
+
+	v->n = 0;
+	fill(v, &b);
+	doc = boot_past_to_json(&b);
+	ret = json_dumps(doc, 0);
+	tmp_write(t, STORE, "{\"schema\": 1, \"boots\": []}");
+	keep(t, b);
+	assert_int_equal(history_read(&t->root, &h, &t->err), 0);
+	assert_int_equal(h.boots.n, 1);
+	back = boot_past_to_json(&h.boots.v[0]);
+	is = json_dumps(back, 0);
+	assert_string_equal(is, ret);
+	free(is);
+	history_free(&h);
+	json_decref(doc);
+	json_decref(back);
+	return ret;
+}
+
+/* No value is lost, or taken for another: each alone changes the text. */
+static void test_each_value(void **state)
+{
+	for (unsigned int seed = 1; seed <= 3; seed++) {
+		struct values v = {.seed = seed, .other = UINT32_MAX};
+		cleanup_free char *base = printed(*state, &v);
+		unsigned int n = v.n;
+
+		for (v.other = 0; v.other < n; v.other++) {
+			cleanup_free char *with = printed(*state, &v);
+
+			if (streq(with, base))
+				fail_msg("value %u of seed %u is not recorded", v.other, seed);
+		}
+	}
 }
 
 /* Firmware may say anything; a boot is kept without what is no text. */
@@ -415,6 +491,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_round_trip, tmp_setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_each_value, tmp_setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_no_text, tmp_setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_replaced, tmp_setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_parts_once, tmp_setup, tmp_teardown),
