@@ -94,6 +94,66 @@ answer() { # STATUS: the keys that a program asks for first
   [[ $output != *"to measure"* ]]
 }
 
+# --- a record that can't be read --------------------------------------------------------------------
+
+# Each reader of the record has the sentence, and a gate writes a record that can be read.
+unreadable() { # SENTENCE
+  run -7 "$railhead" status --root "$root"
+  [ "$output" = "verdict: waiting ($1)" ]
+  run -7 --separate-stderr "$railhead" status --json --root "$root"
+  [ "$(jq -r .unreadable <<<"$output")" = "$1" ]
+  run -7 "$railhead" status --html - --root "$root"
+  output=$(python3 -c 'import html, sys; print(html.unescape(sys.stdin.read()))' <<<"$output")
+  [[ $output == *"<p>$1</p>"* && $output != *"has not run in this boot"* ]]
+  run -0 --separate-stderr "$railhead" verify --root "$root"
+  [ "$stderr" = "railhead: $1" ]
+  run -0 --separate-stderr "$railhead" verify --json --root "$root"
+  [ "$stderr" = "railhead: $1" ]
+  run -0 "$railhead" why "gate/links/$PF0" --root "$root"
+  [[ $output == *"boot:    "*"$1"* && $output != *"has not run in this boot"* ]]
+  run -0 --separate-stderr "$railhead" why "gate/links/$PF0" --json --root "$root"
+  [ "$stderr" = "railhead: $1" ]
+  run -0 --separate-stderr "$railhead" gate --recheck --root "$root"
+  [ "$stderr" = "railhead: $1" ]
+  gate 0 --again
+  run -0 "$railhead" status --json --root "$root"
+  [ "$(jq -c '[.verdict, has("unreadable")]' <<<"$output")" = '["ready",false]' ]
+}
+
+@test "a record that is cut off, empty or of another version is named by each reader, and written again" {
+  local path=/run/railhead/status.json again='`railhead gate --again`'
+  gated "$LINKS"
+  gate 0
+  run -0 --separate-stderr "$railhead" verify --root "$root"
+  [ "$stderr" = "" ]
+  head -c 40 "$record" >"$record.new"
+  mv "$record.new" "$record"
+  unreadable "$path: damaged at line 3: premature end of input near '\"11111111-22'; $again writes it again"
+  : >"$record"
+  unreadable "$path: damaged at line 1: '[' or '{' expected near end of file; $again writes it again"
+  rm "$record"
+  mkdir "$record"
+  run -7 "$railhead" status --root "$root"
+  [ "$output" = "verdict: waiting ($path is no regular file; remove it; $again writes it again)" ]
+  rmdir "$record"
+  gate 0
+  edit_record '.schema = 99'
+  unreadable "$path: written by another version of railhead (schema 99; this one reads 2): run $again"
+}
+
+@test "a record of another boot is none, whatever version wrote it" {
+  gated "$LINKS"
+  gate 0
+  edit_record '.schema = 99'
+  put "$root/proc/sys/kernel/random/boot_id" "$(cat /proc/sys/kernel/random/uuid)"
+  run -7 "$railhead" status --root "$root"
+  [ "$output" = "verdict: waiting (railhead has not run in this boot)" ]
+  run -7 "$railhead" status --json --root "$root"
+  jq -e 'has("unreadable") | not' <<<"$output"
+  run -0 --separate-stderr "$railhead" verify --root "$root"
+  [ "$stderr" = "" ]
+}
+
 # --- waiting -----------------------------------------------------------------------------------
 
 @test "a carrier that is not there makes the node wait, and it is ready when it comes" {

@@ -69,6 +69,8 @@ int explain_run(const struct run *run)
 
 void say_warnings(const struct status *s)
 {
+	if (s->record.unreadable)
+		complain("%s", s->record.unreadable);
 	for (size_t i = 0; i < s->warnings.n; i++)
 		complain("%s", s->warnings.v[i]);
 }

@@ -88,6 +88,7 @@ static int look_and_print(struct invocation *inv, enum stage running, const char
 	int code;
 
 	status_load(&inv->root, &status);
+	say_warnings(&status);
 	opened = open_look(inv, &status.record, &run, &code);
 	status_free(&status);
 	if (!opened)

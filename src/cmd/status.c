@@ -64,10 +64,6 @@ static int run(struct invocation *inv)
 		code = write_html(inv, &(struct page){.record = &status.record});
 	} else if (inv->json) {
 		print_json(record_to_json(&status.record));
-	} else if (!status.record.judged) {
-		cleanup_free char *line = status_line(&status.record);
-
-		printf("verdict: %s\n", line);
 	} else {
 		struct screen screen = begin_page(inv);
 

@@ -98,10 +98,7 @@ static void draw(struct watching *w, const struct record *r)
 		return;
 	screen_colour("never"); /* off within the page; print_top() colours the page */
 	screen.terminal &= !w->inv->all;
-	if (r->judged)
-		status_render(out, r, &screen);
-	else
-		fputs("verdict: waiting (railhead has not run in this boot)\n", out);
+	status_render(out, r, &screen);
 	fclose(out);
 	screen_colour(w->inv->colour);
 	if (!is_news(w, xstrdup(page)))

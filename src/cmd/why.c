@@ -65,6 +65,7 @@ static int run_why(struct invocation *inv)
 	if (!why_ask(&run, &status.record, inv->args[0], &why)) {
 		code = unknown(&run, inv->args[0], &why);
 	} else if (inv->json) {
+		say_warnings(&status);
 		print_json(why_to_json(&run, &status.record, &why));
 	} else {
 		struct screen screen = begin_page(inv);

@@ -366,6 +366,10 @@ static void write_record(struct move *m)
 {
 	struct err err = {0};
 
+	if (m->record->unreadable && (does(m, FLOW_CLAIMS) || does(m, FLOW_RECORDS))) {
+		journal_unreadable(m->f->root, m->record->unreadable);
+		free(take_ptr(m->record->unreadable));
+	}
 	if (does(m, FLOW_CLAIMS))
 		note(m, status_admit(m->f->root, m->f->status, &err), &err);
 	else if (does(m, FLOW_RECORDS))

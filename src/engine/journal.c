@@ -139,6 +139,16 @@ void journal_verdict(const struct root *root, const struct record *r)
 	journal_faults(sd, r);
 }
 
+void journal_unreadable(const struct root *root, const char *sentence)
+{
+	const struct libsystemd *sd = journal(root);
+
+	if (sd)
+		sd->sd_journal_send("MESSAGE=replaced the record of this boot: %s", sentence,
+				    "PRIORITY=%i", LOG_WARNING, "MESSAGE_ID=%s",
+				    MESSAGE_ID_UNREADABLE, NULL);
+}
+
 void journal_admitted(const struct root *root, const struct record *r, const char *over)
 {
 	const struct libsystemd *sd = journal(root);

@@ -15,6 +15,7 @@
 #define MESSAGE_ID_FROZEN "5b1f0d3a9f7c4c0e8b0c6f9d2e7a4415"
 #define MESSAGE_ID_FAULT "3c6f1e0b8d5a4f7fa0e94b21d7c85e63"
 #define MESSAGE_ID_VERDICT "08aeee404ff1439b87d937ddb6a75466"
+#define MESSAGE_ID_UNREADABLE "417a3801eb604cbb8c837f20f397afa8"
 #define MESSAGE_ID_ADMITTED "b9a3d6c2f0724d3fa5f1c7be64219d07"
 #define MESSAGE_ID_ADMITTED_OVER "7d1e58a94b6c4f2e93a0dc8517f36b42"
 
@@ -26,5 +27,7 @@ void journal_stage(const struct run *run, unsigned int stages, const struct stag
 void journal_frozen(const struct run *run);
 /* The verdict of the record, then an entry for each fault of its reasons. */
 void journal_verdict(const struct root *root, const struct record *r);
+/* A record that could not be read is replaced. sentence: record_parse(). */
+void journal_unreadable(const struct root *root, const char *sentence);
 /* Work is admitted by hand (over: NULL), or the admission ends (over: "its time is over"). */
 void journal_admitted(const struct root *root, const struct record *r, const char *over);

@@ -15,6 +15,11 @@
 #include "engine/run.h"
 #include "engine/vfs.h"
 #include "gate/gate.h"
+#include "sys/state.h"
+
+#define RECORD_FILE "status.json"
+#define RECORD_PATH STATE_DIR "/" RECORD_FILE
+#define RECORD_REMEDY "`railhead gate --again` writes it again"
 
 struct record_profile {
 	char *name; /* NULL: none */
@@ -105,6 +110,8 @@ struct admission {
 struct record {
 	char *boot_id;
 	char *user_space; /* NULL: not known */
+	/* Why this boot's record can't be read, and the remedy; NULL: it can, or there is none. */
+	char *unreadable;
 	struct record_profile profile;
 	struct record_sets sets;
 	struct record_stage stage[STAGE_COUNT];
@@ -137,10 +144,13 @@ void record_init(struct record *r, const char *boot_id);
 void record_free(struct record *r);
 
 /*
- * Parses JSON text, which may be damaged or NULL. A value that is absent or has the wrong type
- * counts as not recorded. A record of another boot, or with an unknown schema, is empty.
+ * Parses JSON text, or NULL. A value that is absent or has the wrong type counts as not recorded. A
+ * record of another boot is empty. One that is damaged, or of this boot and of an unknown schema,
+ * is empty and `unreadable`.
  */
 void record_parse(struct record *ret, const char *text, const char *boot_id);
+/* The sentence that says why the record has no verdict. */
+const char *record_why_none(const struct record *r);
 /* The caller owns the result. */
 json_t *record_to_json(const struct record *r);
 

@@ -185,6 +185,7 @@ static bool forget_unjudged(const json_t *obj, void *at)
 static STORED_TABLE(
 	record_stored, {.key = "schema", .type = STORED_CONSTANT, .otherwise = SCHEMA},
 	STORED(record, boot_id, "boot_id", STRING), STORED(record, user_space, "user_space", TEXT),
+	STORED(record, unreadable, "unreadable", TEXT),
 	STORED(record, verdict.kind, "verdict", ENUM, VERDICT_WORDS,
 	       .there = offsetof(struct record, judged), .null = true),
 	STORED(record, verdict.admit, "admit", BOOL),
@@ -212,16 +213,45 @@ json_t *record_to_json(const struct record *r)
 	return stored_to_json(record_stored, r);
 }
 
+/* Why it is no record that this railhead reads; NULL: it is one, or it is of another boot. */
+static char *find_damage(const json_t *doc, const json_error_t *where, const char *boot_id)
+{
+	const json_t *schema = json_object_get(doc, "schema");
+	const char *boot = json_string_value(json_object_get(doc, "boot_id"));
+	char *why = NULL;
+
+	if (!doc)
+		why = xasprintf(RECORD_PATH ": damaged at line %d: %s; " RECORD_REMEDY, where->line,
+				where->text);
+	else if (!boot || !json_is_integer(schema))
+		why = xstrdup(RECORD_PATH ": damaged: no record of railhead; " RECORD_REMEDY);
+	else if (streq(boot, boot_id) && json_integer_value(schema) != SCHEMA)
+		why = xasprintf(RECORD_PATH
+				": written by another version of railhead (schema %lld; this one "
+				"reads %d): run `railhead gate --again`",
+				(long long)json_integer_value(schema), SCHEMA);
+	if (why)
+		str_make_line(why); /* a part of the file may be in it */
+	return why;
+}
+
 void record_parse(struct record *ret, const char *text, const char *boot_id)
 {
-	json_t *doc = text ? json_loads(text, 0, NULL) : NULL;
+	json_error_t where;
+	json_t *doc = text ? json_loads(text, 0, &where) : NULL;
 	const char *boot = json_string_value(json_object_get(doc, "boot_id"));
 
 	record_init(ret, boot_id);
-	if (boot && streq(boot, boot_id) &&
-	    json_integer_value(json_object_get(doc, "schema")) == SCHEMA)
+	if (text)
+		ret->unreadable = find_damage(doc, &where, boot_id);
+	if (!ret->unreadable && boot && streq(boot, boot_id))
 		stored_from_json(record_stored, doc, ret);
 	json_decref(doc);
+}
+
+const char *record_why_none(const struct record *r)
+{
+	return r->unreadable ? r->unreadable : "railhead has not run in this boot";
 }
 
 void record_end_admission(struct record *r)

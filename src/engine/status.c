@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "engine/status.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -11,7 +12,6 @@
 #include "sys/manager.h"
 #include "sys/state.h"
 
-#define STATUS_FILE "status.json"
 #define READY_FILE "ready"
 
 /* --- read -------------------------------------------------------------------------------- */
@@ -79,11 +79,15 @@ void status_parse(struct status *ret, const char *text, const char *boot_id, con
 static void load(const struct root *root, const char *user_space, struct status *ret)
 {
 	cleanup_free char *text = NULL;
+	struct err err = {0};
 	char boot_id[37];
+	int r;
 
 	state_boot_id(root, boot_id);
-	state_read(root, STATUS_FILE, &text, NULL);
+	r = state_read(root, RECORD_FILE, &text, &err);
 	status_parse(ret, text, boot_id, user_space);
+	if (r < 0 && r != -ENOENT)
+		ret->record.unreadable = xasprintf("%s; " RECORD_REMEDY, err.text);
 	if (record_admits(&ret->record) && !has_ready_file(root))
 		forget_claim(ret);
 }
@@ -151,7 +155,7 @@ static int write_record(const struct root *root, const struct record *r, struct 
 	cleanup_free char *text = json_dumps(doc, JSON_INDENT(1));
 
 	json_decref(doc);
-	return state_write(root, STATUS_FILE, text, err);
+	return state_write(root, RECORD_FILE, text, err);
 }
 
 int status_store(const struct root *root, struct status *s, struct err *err)
@@ -169,7 +173,7 @@ int status_store(const struct root *root, struct status *s, struct err *err)
 	set_warnings(s);
 	w = write_record(root, &s->record, r < 0 ? &later : err);
 	if (w < 0 && !admitted)
-		state_remove(root, STATUS_FILE, NULL);
+		state_remove(root, RECORD_FILE, NULL);
 	if (w == 0 && admitted && has_ready_file(root))
 		tell(root, s, true);
 	return r < 0 ? r : w;

@@ -78,8 +78,7 @@ static void put_verdict(FILE *out, const struct record *r)
 
 	html(out,
 	     "<section class=\"verdict %s\" aria-label=verdict>\n<p class=word>%s</p>\n<p>%s</p>\n",
-	     verdict_class(r), verdict_word(r),
-	     r->judged ? admission_text(r) : "railhead has not run in this boot");
+	     verdict_class(r), verdict_word(r), r->judged ? admission_text(r) : record_why_none(r));
 	html(out, "<dl class=terms>\n");
 	put_fact(out, "By hand", by_hand);
 	put_fact(out, "Profile", profile);

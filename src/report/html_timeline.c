@@ -148,7 +148,7 @@ static void put_boot(FILE *out, const struct page *page)
 	if (m.list.n || page->reboots)
 		put_moments(out, page, &m);
 	else
-		html(out, "<p class=note>railhead has not run in this boot.</p>\n");
+		html(out, "<p class=note>%s.</p>\n", record_why_none(page->record));
 	for (size_t i = 0; i < m.list.n; i++) {
 		free(m.list.v[i].name);
 		free(m.list.v[i].text);

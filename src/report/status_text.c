@@ -182,7 +182,7 @@ char *status_line(const struct record *r)
 	struct str out = {0};
 
 	if (!r->judged)
-		return xstrdup("waiting (railhead has not run in this boot)");
+		return xasprintf("waiting (%s)", record_why_none(r));
 	str_addf(&out, "%s (%s)", verdict_name(r->verdict.kind), admission_text(r));
 	if (reasons->list.n)
 		str_addf(&out, ": %s", reasons->list.v[0].text);
@@ -403,6 +403,12 @@ void status_render(FILE *out, const struct record *r, const struct screen *scree
 	cleanup_free char *by_hand = record_admission_line(r);
 	struct page p = {.out = out, .record = r, .screen = screen};
 
+	if (!r->judged) {
+		cleanup_free char *line = status_line(r);
+
+		fprintf(out, "verdict: %s\n", line);
+		return;
+	}
 	print_verdict(&p);
 	if (by_hand)
 		print_line(&p, "by hand:", by_hand);

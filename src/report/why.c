@@ -367,6 +367,8 @@ static const char *record_lacks(const struct page *p)
 {
 	const struct record_profile *of = &p->record->profile;
 
+	if (p->record->unreadable)
+		return p->record->unreadable;
 	if (!of->name)
 		return "railhead has not run in this boot: there is no record";
 	return of->digest && !streq(of->digest, p->run->profile->digest)

@@ -117,6 +117,8 @@ TELLS(void, journal_verdict, (const struct root *root, const struct record *r), 
       r ? "journal" : "")
 TELLS(void, journal_admitted, (const struct root *root, const struct record *r, const char *over),
       (root, r, over), over ? "journal: over" : "journal: by hand")
+TELLS(void, journal_unreadable, (const struct root *root, const char *sentence), (root, sentence),
+      sentence ? "journal: unreadable" : "")
 TELLS(int, service_trial_gate_begins,
       (const struct root *root, const char *cmdline, struct err *err), (root, cmdline, err),
       "trial begins")

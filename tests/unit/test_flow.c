@@ -409,6 +409,31 @@ static void test_no_verdict(void **state)
 	}
 }
 
+/* A record that could not be read is noted once, by the move that replaces it. */
+static void test_unreadable(void **state)
+{
+	struct status *status;
+	struct scene sc;
+
+	begin(&sc, *state, FLOW_UNJUDGED);
+	status = &sc.status;
+	status_free(status);
+	status_parse(status, "{", "11111111-2222-3333-4444-555555555555", "");
+	assert_non_null(status->record.unreadable);
+	assert_int_equal(move(&sc, FLOW_RENEW), 0); /* writes no record */
+	assert_non_null(status->record.unreadable);
+	assert_false(is_told(&sc, "journal: unreadable"));
+	assert_int_equal(move(&sc, FLOW_NO_RECORD), 0);
+	assert_int_equal(move(&sc, FLOW_STAGE_HELD), 0);
+	assert_true(is_told(&sc, "journal: unreadable"));
+	assert_null(status->record.unreadable);
+	strv_free(&sc.told);
+	assert_int_equal(move(&sc, FLOW_STAGE_HELD), 0);
+	assert_false(is_told(&sc, "journal: unreadable"));
+	assert_null(strstr(tree_text(*state, "run/railhead/status.json"), "unreadable"));
+	end(&sc);
+}
+
 /* There is no room for the record: nothing is claimed, and the timer judges again. */
 static void test_not_written(void **state)
 {
@@ -653,13 +678,16 @@ static void render(struct str *page)
 		"| state | what it is |\n|---|---|\n");
 	for (enum flow_state s = 0; s < FLOW_STATE_COUNT; s++)
 		str_addf(page, "| %s | %s |\n", flow_state_name(s), state_meanings[s]);
-	str_add(page, "\nTwo rules hold where the record is read, whatever wrote it. A record that "
-		      "admits "
-		      "work, while there is\nno ready file (`/run/railhead/ready`), is `lapsed`: "
-		      "the process "
-		      "that withdrew work, or was to admit it,\nended before it wrote the record. "
-		      "A record of "
-		      "the user space before a soft-reboot is `unjudged`.\n\n");
+	str_add(page,
+		"\nThree rules hold where the record is read, whatever wrote it. A record that "
+		"admits "
+		"work, while there is\nno ready file (`/run/railhead/ready`), is `lapsed`: "
+		"the process "
+		"that withdrew work, or was to admit it,\nended before it wrote the record. "
+		"A record of "
+		"the user space before a soft-reboot is `unjudged`.\nA record that can't be "
+		"read, because it is damaged or has another schema, is `unjudged` too: it is\n"
+		"replaced with an entry in the journal.\n\n");
 	add_diagram(page);
 	str_add(page,
 		"\n## The table\n\n"
@@ -714,6 +742,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_cells, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_other_verdict, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_no_verdict, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_unreadable, tmp_setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_not_written, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_back_not_written, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_news, setup, tmp_teardown),

@@ -9,6 +9,7 @@
 #include <glob.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "engine/record.h"
 #include "values.h"
 
@@ -167,24 +168,52 @@ static void test_codes(void **state)
 	json_decref(doc);
 }
 
-static void test_schema(void **state)
+#define PATH "/run/railhead/status.json"
+#define OF_OTHER_VERSION                                                                    \
+	PATH ": written by another version of railhead (schema 99; this one reads 2): run " \
+	     "`railhead gate --again`"
+#define NO_RECORD PATH ": damaged: no record of railhead; `railhead gate --again` writes it again"
+
+/* A record of this boot that can't be read is told from none, with what to do. */
+static void test_unreadable(void **state)
 {
 	static const struct {
-		const char *schema;
-		bool read;
-	} t[] = {{"1", false}, {"2", true}, {"3", false}, {"\"2\"", false}, {"null", false}};
+		const char *text, *why; /* why: NULL: it is read, or there is none of this boot */
+	} t[] = {
+		{NULL, NULL},
+		{"{\"schema\": 2, \"boot_id\": \"b\"}", NULL},
+		{"{\"schema\": 2, \"boot_id\": \"another\"}", NULL},
+		{"{\"schema\": 99, \"boot_id\": \"another\"}", NULL},
+		{"{\"schema\": 99, \"boot_id\": \"b\", \"verdict\": \"ready\"}", OF_OTHER_VERSION},
+		{"{\"schema\": \"2\", \"boot_id\": \"b\"}", NO_RECORD},
+		{"{\"boot_id\": \"b\"}", NO_RECORD},
+		{"{\"schema\": 2}", NO_RECORD},
+		{"{\"schema\": 2, \"boot_id\": null}", NO_RECORD},
+		{"[]", NO_RECORD},
+		{"{\n\"schema\": 2,\n\"boot_id\": \"b\",\n\"verd",
+		 PATH ": damaged at line 4: premature end of input near '\"verd'; `railhead gate "
+		      "--again` writes it again"},
+		{"",
+		 PATH ": damaged at line 1: '[' or '{' expected near end of file; `railhead gate "
+		      "--again` writes it again"},
+		{"\x1b[2J\n", PATH ": damaged at line 1: '[' or '{' expected near '?'; `railhead "
+				   "gate --again` writes it again"},
+	};
 
 	(void)state;
 	for (size_t i = 0; i < array_len(t); i++) {
-		cleanup_free char *text =
-			xasprintf("{\"schema\": %s, \"boot_id\": \"b\", \"verdict\": \"ready\", "
-				  "\"admit\": true}",
-				  t[i].schema);
 		struct record r;
+		json_t *doc;
 
-		record_parse(&r, text, "b");
-		assert_int_equal(r.judged, t[i].read);
-		assert_int_equal(record_admits(&r), t[i].read);
+		record_parse(&r, t[i].text, "b");
+		doc = record_to_json(&r);
+		if (t[i].why)
+			assert_string_equal(or_empty(r.unreadable), t[i].why);
+		else
+			assert_null(r.unreadable);
+		assert_true(json_is_string(json_object_get(doc, "unreadable")) == !!t[i].why);
+		assert_false(r.judged || record_admits(&r));
+		json_decref(doc);
 		record_free(&r);
 	}
 }
@@ -502,7 +531,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_codes),	   cmocka_unit_test(test_schema),
+		cmocka_unit_test(test_codes),	   cmocka_unit_test(test_unreadable),
 		cmocka_unit_test(test_misspelt),   cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_timings),	   cmocka_unit_test(test_each_value),
 	};
