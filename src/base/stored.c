@@ -233,27 +233,16 @@ void stored_free(const struct stored *row, void *structure)
 		void *at = (char *)structure + row->at;
 		struct list *list = at;
 
-		switch (row->type) {
-		case STORED_TEXT:
-		case STORED_STRING:
-			free(*(char **)at);
-			*(char **)at = NULL;
-			break;
-		case STORED_JSON:
-			json_decref(*(json_t **)at);
-			*(json_t **)at = NULL;
-			break;
-		case STORED_STRUCT:
+		if (row->type == STORED_TEXT || row->type == STORED_STRING)
+			free(take_ptr(*(char **)at));
+		else if (row->type == STORED_JSON)
+			json_decref(take_ptr(*(json_t **)at));
+		else if (row->type == STORED_STRUCT)
 			stored_free(row->rows, at);
-			break;
-		case STORED_LIST:
-		case STORED_MAP:
-			for (size_t i = 0; i < list->n; i++)
-				stored_free(row->rows, list->v + i * row->item);
-			vec_free(list);
-			break;
-		default:
-			break;
-		}
+		if (row->type != STORED_LIST && row->type != STORED_MAP)
+			continue;
+		for (size_t i = 0; i < list->n; i++)
+			stored_free(row->rows, list->v + i * row->item);
+		vec_free(list);
 	}
 }

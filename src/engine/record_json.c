@@ -103,24 +103,21 @@ static void put_reasons(json_t *obj, const void *at)
 
 static bool get_reasons(const json_t *obj, void *at)
 {
-	const json_t *texts = json_object_get(obj, "reasons");
+	cleanup_strv struct strv texts = {0};
 	struct reasons coded = {0};
 
+	stored_from_json(texts_stored, json_object_get(obj, "reasons"), &texts);
 	stored_from_json(reasons_stored, json_object_get(obj, "faults"), &coded);
-	for (size_t i = 0; i < json_array_size(texts); i++) {
-		struct reason like = {.text = (char *)json_string_value(json_array_get(texts, i))};
+	for (size_t i = 0; i < texts.n; i++) {
+		struct reason like = {.text = texts.v[i]};
 
-		if (!like.text)
-			continue;
-		for (size_t k = 0; k < coded.list.n; k++)
-			if (streq(coded.list.v[k].text, like.text)) {
-				like = coded.list.v[k];
-				break;
-			}
+		for (size_t k = coded.list.n; k-- > 0;)
+			if (streq(coded.list.v[k].text, texts.v[i]))
+				like = coded.list.v[k]; /* the first one, at last */
 		reasons_add_as(at, &like);
 	}
 	reasons_free(&coded);
-	return json_is_array(texts);
+	return true;
 }
 
 /* --- what else --------------------------------------------------------------------------- */
