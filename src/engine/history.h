@@ -90,8 +90,6 @@ int history_write(const struct root *root, struct history *h, struct err *err);
 
 /* One boot, with all its parts, as in the file. The caller owns the result. */
 json_t *boot_past_to_json(const struct boot_past *b);
-/* How a binding is stored: an object with a text for each name. */
-extern const struct stored binding_stored[];
 void history_drop_oldest(struct history *h, size_t n); /* n: at most as many as there are */
 
 /* Whether two figures belong to one series. */

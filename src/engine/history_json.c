@@ -58,11 +58,6 @@ static STORED_TABLE(profile_stored, STORED(boot_past, profile, "name", STRING),
 static STORED_TABLE(stages_stored, STAGE("initrd", STAGE_INITRD), STAGE("early", STAGE_EARLY),
 		    STAGE("devices", STAGE_DEVICES), STAGE("gate", STAGE_GATE));
 
-static STORED_TABLE(part_stored, STORED(binding_part, name, NULL, TEXT),
-		    STORED(binding_part, value, "", TEXT));
-
-STORED_TABLE(binding_stored, STORED_ITEMS(binding, list, "", MAP, part_stored));
-
 static STORED_TABLE(boot_stored, STORED(boot_past, boot_id, "boot_id", TEXT, .required = true),
 		    STORED(boot_past, time, "time", NUMBER, .required = true),
 		    STORED(boot_past, verdict, "verdict", ENUM, VERDICT_WORDS, .required = true),

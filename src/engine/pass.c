@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "engine/history.h"
 #include "engine/under_load.h"
 #include "sys/state.h"
 

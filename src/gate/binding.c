@@ -429,21 +429,14 @@ void binding_take(const struct root *root, const struct profile *profile, const 
 	*ret = b;
 }
 
+static STORED_TABLE(part_stored, STORED(binding_part, name, NULL, TEXT),
+		    STORED(binding_part, value, "", TEXT));
+
+STORED_TABLE(binding_stored, STORED_ITEMS(binding, list, "", MAP, part_stored));
+
 void binding_free(struct binding *b)
 {
-	for (size_t i = 0; i < b->list.n; i++) {
-		free(b->list.v[i].name);
-		free(b->list.v[i].value);
-	}
-	vec_free(&b->list);
-}
-
-void binding_copy(const struct binding *b, struct binding *ret)
-{
-	*ret = (struct binding){0};
-	for (size_t i = 0; i < b->list.n; i++)
-		vec_push(&ret->list, ((struct binding_part){xstrdup(b->list.v[i].name),
-							    xstrdup(b->list.v[i].value)}));
+	stored_free(binding_stored, b);
 }
 
 bool binding_same(const struct binding *a, const struct binding *b)
@@ -456,27 +449,7 @@ bool binding_same(const struct binding *a, const struct binding *b)
 	return same;
 }
 
-/* --- kept and compared --------------------------------------------------------------------- */
-
-json_t *binding_to_json(const struct binding *b)
-{
-	json_t *obj = json_object();
-
-	for (size_t i = 0; i < b->list.n; i++)
-		json_object_set_new(obj, b->list.v[i].name, json_string(b->list.v[i].value));
-	return obj;
-}
-
-void binding_from_json(const json_t *obj, struct binding *ret)
-{
-	const char *name;
-	json_t *value;
-
-	*ret = (struct binding){0};
-	json_object_foreach((json_t *)obj, name, value) if (json_is_string(value))
-		vec_push(&ret->list,
-			 ((struct binding_part){xstrdup(name), xstrdup(json_string_value(value))}));
-}
+/* --- compared ------------------------------------------------------------------------------ */
 
 struct differences {
 	struct str text;

@@ -6,9 +6,9 @@
  */
 #pragma once
 
-#include <jansson.h>
 #include <stdbool.h>
 
+#include "base/stored.h"
 #include "base/vec.h"
 #include "node/node.h"
 #include "profile/profile.h"
@@ -33,15 +33,13 @@ struct binding {
 void binding_take(const struct root *root, const struct profile *profile, const struct node *node,
 		  const struct device_sets *sets, struct binding *ret);
 void binding_free(struct binding *b);
-void binding_copy(const struct binding *b, struct binding *ret);
 bool binding_same(const struct binding *a, const struct binding *b); /* in the same order */
 bool binding_is_shown(const char *value);			     /* not a digest */
 /* NULL: the binding has no part of that name. */
 const struct binding_part *binding_find(const struct binding *b, const char *name);
 
-/* An object with a key for each name. Reading it back skips all values but texts. */
-json_t *binding_to_json(const struct binding *b);
-void binding_from_json(const json_t *obj, struct binding *ret);
+/* How a binding is stored: an object with a text for each name. */
+extern const struct stored binding_stored[];
 /*
  * "firmware of 0000:3b:00.0: 28.39, was 28.37; and 2 more"; NULL: no difference. The caller
  * frees.

@@ -95,17 +95,17 @@ static json_t *taken_json(const struct tmp *t)
 	json_t *obj;
 
 	take(t, &now);
-	obj = binding_to_json(&now.binding);
+	obj = stored_to_json(binding_stored, &now.binding);
 	drop(&now);
 	return obj;
 }
 
 static char *difference(const struct binding *now, const json_t *was)
 {
-	struct binding before;
+	struct binding before = {0};
 	char *why;
 
-	binding_from_json(was, &before);
+	stored_from_json(binding_stored, was, &before);
 	why = binding_difference(now, &before);
 	binding_free(&before);
 	return why;
