@@ -107,4 +107,3 @@ void verdict_free(struct verdict *v);
 /* gate.wait of the profile, in microseconds; default 10 minutes. */
 uint64_t gate_wait(const struct profile *profile);
 const char *verdict_name(enum verdict_kind k);
-int verdict_parse(const char *name, enum verdict_kind *ret); /* -EINVAL */

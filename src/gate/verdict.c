@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From a verified plan and measurements to a verdict with its reasons. */
-#include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -20,15 +19,6 @@ static const char *const names[] = {
 const char *verdict_name(enum verdict_kind k)
 {
 	return names[k];
-}
-
-int verdict_parse(const char *name, enum verdict_kind *ret)
-{
-	int i = str_index(name, names, array_len(names));
-
-	if (i >= 0)
-		*ret = (enum verdict_kind)i;
-	return i < 0 ? -EINVAL : 0;
 }
 
 void reasons_add_as(struct reasons *r, const struct reason *like)

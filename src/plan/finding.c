@@ -47,15 +47,6 @@ const char *state_name(enum change_state s)
 	return state_names[s];
 }
 
-int state_parse(const char *name, enum change_state *ret)
-{
-	int i = str_index(name, state_names, array_len(state_names));
-
-	if (i >= 0)
-		*ret = (enum change_state)i;
-	return i < 0 ? -EINVAL : 0;
-}
-
 const char *on_fail_name(enum on_fail f)
 {
 	return on_fail_names[f];

@@ -47,7 +47,6 @@ void tried_free(struct tried *t);
 const char *stage_name(enum stage s);
 int stage_parse(const char *name, enum stage *ret); /* -EINVAL */
 const char *state_name(enum change_state s);
-int state_parse(const char *name, enum change_state *ret); /* -EINVAL */
 
 const char *on_fail_name(enum on_fail f);
 int on_fail_parse(const char *name, enum on_fail *ret); /* -EINVAL */
