@@ -75,6 +75,8 @@ static bool is_empty(const struct stored *row, const json_t *value)
 {
 	if (row->type == STORED_ENUM)
 		return streq(json_string_value(value), or_empty(row->word(row->otherwise)));
+	if (row->type == STORED_STRING)
+		return !*json_string_value(value);
 	return json_is_false(value) || (json_is_integer(value) && !json_integer_value(value)) ||
 	       (json_is_array(value) && !json_array_size(value)) ||
 	       (json_is_object(value) && !json_object_size(value));

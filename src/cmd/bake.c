@@ -178,40 +178,25 @@ static int open_profile(struct invocation *inv, struct bake *b, struct baking *k
 static const char *const loader_names[] = {
 	[BAKE_GRUB] = "grub", [BAKE_BOOTC] = "bootc", [BAKE_OTHER] = "other"};
 
-static json_t *items_to_json(const struct bake *b)
-{
-	json_t *list = json_array();
+static STORED_TABLE(item_stored, STORED(bake_item, path, "path", TEXT),
+		    STORED(bake_item, result, "result", ENUM, .word = bake_result_name),
+		    STORED(bake_item, what, "what", STRING, .omit = true),
+		    STORED(bake_item, why, "reason", TEXT));
 
-	for (size_t i = 0; i < b->items.n; i++) {
-		const struct bake_item *it = &b->items.v[i];
-		json_t *obj = json_pack("{s:s, s:s}", "path", it->path, "result",
-					bake_result_name(it->result));
-
-		if (*it->what)
-			json_object_set_new(obj, "what", json_string(it->what));
-		if (it->why)
-			json_object_set_new(obj, "reason", json_string(it->why));
-		json_array_append_new(list, obj);
-	}
-	return list;
-}
+static STORED_TABLE(items_stored, STORED_ITEMS(bake, items, "", LIST, item_stored));
 
 static void print_as_json(const struct bake *b, const struct baking *k)
 {
 	json_t *doc = json_pack("{s:s, s:b, s:o, s:o}", "root", b->root->path, "changed",
-				bake_changed(b), "items", items_to_json(b), "warnings",
-				stored_to_json(texts_stored, &b->warnings));
+				bake_changed(b), "items", stored_to_json(items_stored, b),
+				"warnings", stored_to_json(texts_stored, &b->warnings));
 
 	if (k->profile) {
-		json_t *args = json_array();
-
-		for (size_t i = 0; i < k->wanted.n; i++)
-			json_array_append_new(args, json_string(k->wanted.v[i].text));
 		json_object_set_new(doc, "profile",
 				    json_pack("{s:s, s:s, s:s}", "name", k->profile->name,
 					      "version", k->profile->version, "digest",
 					      k->profile->digest));
-		json_object_set_new(doc, "kernel_args", args);
+		json_object_set_new(doc, "kernel_args", stored_to_json(kargs_stored, &k->wanted));
 		json_object_set_new(doc, "left_to_first_boot",
 				    stored_to_json(texts_stored, &k->unknown));
 		json_object_set_new(doc, "loader", json_string(loader_names[b->loader]));

@@ -84,15 +84,6 @@ static int note_end(const struct invocation *inv)
 	return EXIT_OK;
 }
 
-static json_t *names(const struct kargs *l)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < l->n; i++)
-		json_array_append_new(list, json_string(l->v[i].text));
-	return list;
-}
-
 static void print_line(const char *title, const struct kargs *l)
 {
 	cleanup_free char *line = kargs_line(l);
@@ -112,11 +103,11 @@ static int show(struct invocation *inv, const struct run *run, struct boot_view 
 	if (inv->json) {
 		json_t *doc = json_object();
 
-		json_object_set_new(doc, "wanted", names(&run->kargs));
-		json_object_set_new(doc, "missing", names(&t->missing));
-		json_object_set_new(doc, "owned", names(&t->owned));
-		json_object_set_new(doc, "next_boot", names(&next));
-		json_object_set_new(doc, "conflicts", names(&t->conflicts));
+		json_object_set_new(doc, "wanted", stored_to_json(kargs_stored, &run->kargs));
+		json_object_set_new(doc, "missing", stored_to_json(kargs_stored, &t->missing));
+		json_object_set_new(doc, "owned", stored_to_json(kargs_stored, &t->owned));
+		json_object_set_new(doc, "next_boot", stored_to_json(kargs_stored, &next));
+		json_object_set_new(doc, "conflicts", stored_to_json(kargs_stored, &t->conflicts));
 		json_object_set_new(doc, "cmdline", json_string(run->node.cmdline));
 		json_object_set_new(doc, "state", json_string(kargs_decision_name(t->decision)));
 		if (t->why)

@@ -164,20 +164,6 @@ static STORED_TABLE(admission_stored, STORED(admission, since, "since_usec", NUM
 
 /* --- the whole --------------------------------------------------------------------------- */
 
-/* An unknown word is no verdict: nothing was judged then. */
-static bool forget_unjudged(const json_t *obj, void *at)
-{
-	struct record *r = at;
-
-	(void)obj;
-	if (!r->judged) {
-		verdict_free(&r->verdict);
-		r->verdict = (struct verdict){.kind = VERDICT_WAITING};
-		r->judged_at = 0;
-	}
-	return true;
-}
-
 /* Readers rely on "verdict" to "judged_usec", "warnings" and "trends", which are always there. */
 static STORED_TABLE(
 	record_stored, {.key = "schema", .type = STORED_CONSTANT, .otherwise = SCHEMA},
@@ -202,8 +188,7 @@ static STORED_TABLE(
 	STORED(record, numbers, "numbers", STRUCT, .rows = record_numbers_stored,
 	       .there = offsetof(struct record, numbers.there)),
 	STORED_ITEMS(record, devices, "devices", MAP, record_device_stored, .omit = true),
-	STORED_TEXTS(record, warnings, "warnings"), STORED_TEXTS(record, trends, "trends"),
-	{.type = STORED_OWN, .get = forget_unjudged});
+	STORED_TEXTS(record, warnings, "warnings"), STORED_TEXTS(record, trends, "trends"));
 
 json_t *record_to_json(const struct record *r)
 {
@@ -243,6 +228,11 @@ void record_parse(struct record *ret, const char *text, const char *boot_id)
 		ret->unreadable = find_damage(doc, &where, boot_id);
 	if (!ret->unreadable && boot && streq(boot, boot_id))
 		stored_from_json(record_stored, doc, ret);
+	if (!ret->judged) { /* an unknown word, too, is no verdict */
+		verdict_free(&ret->verdict);
+		ret->verdict = (struct verdict){.kind = VERDICT_WAITING};
+		ret->judged_at = 0;
+	}
 	json_decref(doc);
 }
 

@@ -79,13 +79,14 @@ void kargs_split_all(struct kargs *l, const char *line)
 	split(l, line, NULL, true);
 }
 
+static STORED_TABLE(karg_stored, STORED(karg, text, "", TEXT), STORED(karg, origin, NULL, TEXT));
+
+STORED_TABLE(kargs_stored,
+	     {.key = "", .type = STORED_LIST, .rows = karg_stored, .item = sizeof(struct karg)});
+
 void kargs_free(struct kargs *l)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		free(l->v[i].text);
-		free(l->v[i].origin);
-	}
-	vec_free(l);
+	stored_free(kargs_stored, l);
 }
 
 char *kargs_line(const struct kargs *l)

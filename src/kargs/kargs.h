@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/karg.h"
+#include "base/stored.h"
 #include "base/vec.h"
 #include "kargs/token.h"
 
@@ -41,6 +42,8 @@ void kargs_split(struct kargs *l, const char *line, const char *origin);
 /* The same with "--" and the words behind it. */
 void kargs_split_all(struct kargs *l, const char *line);
 void kargs_free(struct kargs *l);
+/* The arguments as an array of texts, for JSON. */
+extern const struct stored kargs_stored[];
 #define cleanup_kargs __attribute__((__cleanup__(kargs_free)))
 
 /* The tokens, separated by single blanks; "" when empty. Caller frees. */
