@@ -23,7 +23,8 @@ boots() { # GB/S...
       verdict: "ready", admit: true, faults: [], reason: "", kernel: "6.1.0-18", railhead: "0",
       profile: {name: "sku", version: "1", digest: "ab"}, stages_usec: {gate: (60000000 + $i * 1000000 % 3)},
       judged_usec: 90000000, parts: {BIOS: "1.1", "model of 0000:41:00.0": "15b3:1021",
-        "firmware of 0000:41:00.0": "28.39"},
+        "firmware of 0000:41:00.0": "28.39", "link width of 0000:41:00.0": "x16",
+        "link speed of 0000:41:00.0": "32.0 GT/s PCIe"},
       figures: [{check: "memory", subject: "node0", key: "min", unit: "B/s", value: (1e9 * $value),
         fresh: true}]}'
   done | jq -c -s '{schema: 1, boots: .}' >"$store"
@@ -57,6 +58,7 @@ holds() { # JQ-FILTER
 @test "what differs: verdict, faults, kernel, profile, firmware, and figures and times beyond their noise" {
   edit '.boots[-1] |= (.verdict = "blocked" | .admit = false | .faults = ["RH-NIC-LINK-WIDTH"] | .kernel = "6.8.0-1"
     | .profile.version = "2" | .profile.digest = "cd" | .parts["firmware of 0000:41:00.0"] = "28.40"
+    | .parts["link speed of 0000:41:00.0"] = "16.0 GT/s PCIe"
     | .figures[0].value = 80e9 | .stages_usec.gate = 240000000)'
   boot_diff 5 boot:-1 boot
   [[ $output == *"  differs     verdict "*" 'ready' -> 'blocked'"$'\n'* ]]
@@ -64,9 +66,11 @@ holds() { # JQ-FILTER
   [[ $output == *"  differs     kernel "*" '6.1.0-18' -> '6.8.0-1'"$'\n'* ]]
   [[ $output == *"  differs     profile/version "*" '1' -> '2'"$'\n'* ]]
   [[ $output == *"  differs     parts/0000:41:00.0/firmware "*" '28.39' -> '28.40'"$'\n'* ]]
+  [[ $output == *"  differs     parts/0000:41:00.0/link speed "*" '32.0 GT/s PCIe' -> '16.0 GT/s PCIe'"$'\n'* ]]
+  [[ $output != *"link width"* ]]
   [[ $output == *"  differs     figures/memory/node0/min "*" '101.0 GB/s' -> '80.0 GB/s': -20.8%"$'\n'* ]]
   [[ $output == *"  differs     time/gate "*": +300.0%"$'\n'* ]]
-  [[ ${lines[-1]} == "9 of "*" differ" ]]
+  [[ ${lines[-1]} == "10 of "*" differ" ]]
   boot_diff 5 boot boot:-1 --json
   holds '.equal == false and all(.differences[]; .noise == false)'
   holds '[.differences[] | select(.key == "figures/memory/node0/min")][0].percent | . > 26'

@@ -45,15 +45,16 @@ static void add_software(const struct boot_past *b, struct facts *ret)
 }
 
 /*
- * "firmware of 0000:3b:00.0" is a fact of the function, which is a thing. Only the model of a
- * missing function is reported.
+ * "link width of 0000:3b:00.0" is the fact "link width" of the function, which is a thing. Only the
+ * model of a missing function is reported.
  */
 static void add_part(const struct binding_part *part, struct facts *ret)
 {
 	const char *addr = past_part_address(part->name);
 	cleanup_free char *thing = addr ? xasprintf("parts/%s", addr) : NULL;
 	cleanup_free char *key =
-		addr ? xasprintf("%s/%.*s", thing, (int)strcspn(part->name, " "), part->name)
+		addr ? xasprintf("%s/%.*s", thing, (int)(addr - part->name - strlen(" of ")),
+				 part->name)
 		     : xasprintf("parts/%s", part->name);
 
 	if (past_part_is_told(part->name))
