@@ -30,8 +30,10 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct boot
 		 struct err *err)
 {
 	const struct trial *t = &v->trial;
+	/* No boot has the armed arguments yet. */
+	char slot = t->decision == KARGS_ARMED ? t->slot : env_next_slot(&v->env);
 
-	change_observe(c, "%s", v->facts.absent ? "" : env_slot(&v->env, env_next_slot(&v->env)));
+	change_observe(c, "%s", v->facts.absent ? "" : env_slot(&v->env, slot));
 	change_reason(c, "%s", t->why);
 	switch (t->decision) {
 	case KARGS_SAME:
