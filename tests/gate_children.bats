@@ -67,7 +67,7 @@ no_process() { # PATTERN
   } | site 240s
   status_is 7 on_slow_clock gate --root "$root"
   [ "$(jq '[.measurements[] | select(.state == "same")] | length' "$gate_out")" = 19 ]
-  measured gate/hangs/command failed "^command /bin/sh: no result within 500 ms; it was killed: "
+  measured gate/hangs/command failed "^command /bin/sh: no result within 500 ms, so it was killed; "
   no_process "^sleep $mark"
 }
 
@@ -97,7 +97,7 @@ no_process() { # PATTERN
   site 240s <<<"hangs|timeout: 500ms, |sleep 600"
   status_is 7 on_slow_clock gate --again --root "$root"
   run "$railhead" status --root "$root"
-  [[ $output == *"it was killed: see in the kernel log"* && $output != *remedy:* ]]
+  [[ $output == *"so it was killed; see in the kernel log"* && $output != *remedy:* ]]
 }
 
 @test "children that crash, print garbage, and say what no result is" {
@@ -187,7 +187,7 @@ S
   for name in background daemon good; do measured gate/$name/command same; done
   # the bomb meets the limit of processes, or its deadline
   measured gate/bomb/command failed "killed|[Cc]annot fork"
-  measured gate/stubborn/command failed "no result within 500 ms; it was killed"
+  measured gate/stubborn/command failed "no result within 500 ms, so it was killed"
   no_process "$mark\.3"
 }
 

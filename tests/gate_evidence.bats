@@ -87,7 +87,8 @@ ALL='    dimms: {run: memory_errors}
   in_record '.verdict == "ready" and (.reasons | length == 1) and .faults[0].code == "RH-MEMORY-CORRECTED"
     and .faults[0].on_fail == "warn" and (.reasons[0] | startswith("gate/dimms/memory/rise: found '"'"'DIMM_B2 (mc0/dimm1) corrected errors 6'"'"'")
     and contains("DIMM_B2 (mc0/dimm1): corrected errors rose by 2 under load, to 6")
-    and endswith("the load was that of the benchmarks (memory)"))'
+    and contains("; the load was that of the benchmarks (memory); "))
+    and .faults[0].load == "memory" and (.faults[0].since_load | not)'
   change gate/dimms/memory/rise | jq -e '.before == "DIMM_B2 (mc0/dimm1) corrected errors 4"'
   # by now they are from before
   gate 0 --again
@@ -163,7 +164,7 @@ ALL='    dimms: {run: memory_errors}
   load_puts "$port/counters/link_downed" 3
   gate 7
   in_record '.verdict == "blocked" and .faults[0].code == "RH-RDMA-ERRORS"
-    and (.reasons[0] | contains("mlx5_0 port 1: link_downed rose by 1 under load, to 3; clean or replace the cable"))'
+    and (.reasons[0] | contains("mlx5_0 port 1: link_downed rose by 1 under load, to 3")) and (.faults[0].remedy | startswith("clean or replace the cable"))'
   put "$port/counters/link_downed" 3
   load_puts "$port/counters/symbol_error" 10
   gate 0 --again
@@ -172,7 +173,7 @@ ALL='    dimms: {run: memory_errors}
   put "$port/counters/link_downed" 4
   gate 7 --again
   in_record '.verdict == "blocked" and .faults[0].code == "RH-GATE-CANNOT-LOOK"
-    and (.reasons[0] | contains("mlx5_0 port 1: link_downed fell from 4 to 3 under load, so that its rise is not known; the device or its driver was reset"))'
+    and (.reasons[0] | contains("mlx5_0 port 1: link_downed fell from 4 to 3 under load, so that its rise is not known")) and (.faults[0].remedy | startswith("the device or its driver was reset"))'
 }
 
 @test "heat under load names CPU and package; on_fail is its consequence" {
@@ -180,7 +181,7 @@ ALL='    dimms: {run: memory_errors}
   load_puts "$heat" 5
   gate 0
   in_record '.verdict == "ready" and .faults[0].code == "RH-CPU-THROTTLED" and .faults[0].on_fail == "warn"
-    and (.reasons[0] | contains("CPU 3: core_throttle_count rose by 5 under load, to 5; the CPU is too hot for its load"))'
+    and (.reasons[0] | contains("CPU 3: core_throttle_count rose by 5 under load, to 5")) and (.faults[0].remedy | startswith("the CPU is too hot for its load"))'
   put "$heat" 0
   checked '    heat: {run: throttling}'
   gate 7 --again

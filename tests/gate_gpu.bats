@@ -130,7 +130,7 @@ with_log() {
     measured "gate/health/$gpu" same
     [ "$gpu" = "$b" ] || measured "gate/copy/$gpu" same
   done
-  measured "gate/copy/$b" failed "^gpu_copy of $b: no result within 8000 ms; it was killed: "
+  measured "gate/copy/$b" failed "^gpu_copy of $b: no result within 8000 ms, so it was killed; "
 }
 
 @test "what only asks the driver has its turn before the load, and after it, which may bring a fault out" {
@@ -386,7 +386,7 @@ S
   model "cuMemcpyHtoDAsync_v2 hangs 0"
   gate_ends 7 blocked
   for gpu in $a $b; do
-    measured "gate/copy/$gpu" failed "^gpu_copy of $gpu: no result within 8000 ms; it was killed: "
+    measured "gate/copy/$gpu" failed "^gpu_copy of $gpu: no result within 8000 ms, so it was killed; "
     measured "gate/health/$gpu" same
   done
   measured "gate/peer/$a-$b" same

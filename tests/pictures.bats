@@ -33,7 +33,7 @@ record() { # JQ-PROGRAM [ARGS...]
   local program=$1
   shift
   mkdir -p "$root/run/railhead"
-  jq -n "$@" '{schema: 2, boot_id: "11111111-2222-3333-4444-555555555555"} + ('"$program)" \
+  jq -n "$@" '{schema: 3, boot_id: "11111111-2222-3333-4444-555555555555"} + ('"$program)" \
     >"$root/run/railhead/status.json"
 }
 
@@ -147,9 +147,8 @@ link_of() { # WIDTH MAX-WIDTH SPEED MAX-SPEED
   sed -n 's/^| `\(RH-[A-Z0-9-]*\)`.*/\1/p' "$BATS_TEST_DIRNAME/../docs/faults.md" >codes
   [ "$(wc -l <codes)" -gt 100 ]
   record '{verdict: "blocked", admit: false,
-    reasons: [$codes | to_entries[] | "link/0000:41:00.0/k\(.key): wrong \(.key); do \(.key)"],
-    faults: [$codes | to_entries[] | {code: .value, on_fail: "block",
-      reason: "link/0000:41:00.0/k\(.key): wrong \(.key); do \(.key)"}]}' --argjson codes "$(jq -R . codes | jq -s .)"
+    faults: [$codes | to_entries[] | {code: .value, on_fail: "block", id: "link/0000:41:00.0/k\(.key)",
+      why: "wrong \(.key)", own_remedy: "do \(.key)"}]}' --argjson codes "$(jq -R . codes | jq -s .)"
   page 7 status
   says "Keep work out: $(wc -l <codes). Warnings: 0. Pending: 0."
   sed -n '/id=node/,/id=timeline/p' page.html >node.html
@@ -273,7 +272,7 @@ Y
   ln -sfn "/sys/bus/pci/drivers/<i>\"x" "$root/sys/devices/pci0000:00/$PF0/driver"
   mkdir "$root/sys/devices/pci0000:00/$PF0/net/<u>'\"&"
   ln -s "../../devices/pci0000:00/$PF0/net/<u>'\"&" "$root/sys/class/net/<u>'\"&"
-  record '{verdict: "blocked", admit: false, reasons: ["sysctl/<s>\": found \u0027<x>\u0027; <em>do</em>", $bad],
+  record '{verdict: "blocked", admit: false, faults: [{id: "sysctl/<s>\"", desired: "", observed: "<x>", own_remedy: "<em>do</em>"}, {why: $bad}],
     profile: {name: $bad, version: $bad, digest: $bad, file: $bad}, warnings: [$bad],
     stages: {early: {started_usec: 1, duration_usec: 9, changes: [
       {id: "sysctl/\($bad)", step: $bad, kind: $bad, state: "set", started_usec: 2, duration_usec: 3}]}},
@@ -300,7 +299,7 @@ Y
     ln -s "../../../devices/pci0000:00/0000:41:00.$i" "$root/sys/bus/pci/devices/0000:41:00.$i"
   done
   ln -s /sys/bus/pci/drivers/vfio-pci "$root/sys/devices/pci0000:00/0000:41:00.1/driver"
-  record '{verdict: "blocked", admit: false, reasons: ["sriov/0000:41:00.0/vf1/driver: found \u0027none\u0027"]}'
+  record '{verdict: "blocked", admit: false, faults: [{id: "sriov/0000:41:00.0/vf1/driver", why: "found \u0027none\u0027"}]}'
   page 7 status
   says "VFs 3 of 8, several drivers 41:00.1 g 1 41:00.2 no driver g 2 blocks 41:00.3 no driver g 3"
   says "0000:41:00.2 no driver eth0v2"

@@ -56,6 +56,32 @@ recheck() { # STATUS VERDICT
   [ -z "$output" ]
 }
 
+@test "an id that begins as another one does is another item: its writer is looked for, too" {
+  local dir=$root/etc/sysctl.d
+  want 'sysctl: {kernel.panic_on_oops: 1, kernel.panic: 10}'
+  put "$root/proc/sys/kernel/panic_on_oops" 1
+  put "$root/proc/sys/kernel/panic" 10
+  ready
+  put "$root/proc/sys/kernel/panic_on_oops" 0
+  recheck 7 lapsed
+  put "$dir/90-other.conf" 'kernel.panic = 30'
+  put "$root/proc/sys/kernel/panic" 30
+  recheck 7 lapsed
+  jq -e '[.faults[] | [.id, .drifted, (.by // "" | contains("90-other.conf"))]]
+    == [["sysctl/kernel.panic_on_oops", true, false], ["sysctl/kernel.panic", false, false]]' "$root/run/railhead/status.json" || jq .faults "$root/run/railhead/status.json"
+}
+
+@test "a value with a semicolon is no remedy, and a cause is none either" {
+  want 'sysctl: {kernel.core_pattern: "core; and more"}'
+  put "$root/proc/sys/kernel/core_pattern" 'core; and more'
+  ready
+  put "$root/proc/sys/kernel/core_pattern" 'other; or less'
+  recheck 7 lapsed
+  run -7 "$railhead" status --root "$root"
+  [[ $output == *"remedy:  \`railhead apply\` sets the value of sku.yaml:5; then run \`railhead gate\`"* ]]
+  jq -e '.faults[0] | .drifted and (.remedy | startswith("`railhead apply`"))' "$root/run/railhead/status.json"
+}
+
 @test "a value that comes and goes: after four lapses the node is ready when all has held for an hour, or by a gate" {
   ready
   for lapse in 1 2 3 4; do

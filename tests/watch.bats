@@ -149,7 +149,7 @@ sleeps_for_ever() { grep -qE '^7 0x[0-9a-f]+ 0x3 0xf{8,16} ' "/proc/$watcher/sys
   memory 9GB/s
   gate 7
   until_line '"verdict":"blocked"'
-  jq -e -s 'all(.schema == 2) and .[0].verdict == "ready" and .[-1].verdict == "blocked"' "$seen"
+  jq -e -s 'all(.schema == 3) and .[0].verdict == "ready" and .[-1].verdict == "blocked"' "$seen"
 }
 
 @test "on a terminal one screen is drawn again, with no more lines than it has" {

@@ -14,6 +14,16 @@ static void mark_cut(char *text, size_t len)
 		memcpy(text + ERR_TEXT_MAX - sizeof(dots), dots, sizeof(dots));
 }
 
+unsigned int err_take_mark(char *text, const char *fmt)
+{
+	char *mark = strstr(fmt, ERR_MARK) ? strstr(text, ERR_MARK) : NULL;
+
+	if (!mark)
+		return 0;
+	memmove(mark, mark + 1, strlen(mark));
+	return (unsigned int)(mark - text);
+}
+
 int err_set(struct err *err, int code, const char *fmt, ...)
 {
 	va_list ap;
@@ -25,6 +35,7 @@ int err_set(struct err *err, int code, const char *fmt, ...)
 	va_start(ap, fmt);
 	mark_cut(err->text, (size_t)vsnprintf(err->text, sizeof(err->text), fmt, ap));
 	va_end(ap);
+	err->mend = err_take_mark(err->text, fmt);
 	return code;
 }
 
@@ -61,6 +72,7 @@ int err_errno(struct err *err, int code, const char *fmt, ...)
 		return code;
 	err->code = code;
 	err->fault = FAULT_NONE;
+	err->mend = 0;
 	va_start(ap, fmt);
 	len = (size_t)vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
@@ -99,8 +111,12 @@ int err_wrap(struct err *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	len = (size_t)vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
+	if (err->mend)
+		err->mend += (unsigned int)(len + strlen(": "));
 	if (len < sizeof(err->text))
 		len += (size_t)snprintf(err->text + len, sizeof(err->text) - len, ": %s", inner);
+	if (err->mend >= sizeof(err->text))
+		err->mend = 0; /* cut off */
 	mark_cut(err->text, len);
 	return err->code;
 }

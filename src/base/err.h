@@ -22,9 +22,17 @@
 
 #define ERR_TEXT_MAX 1024
 
+/*
+ * Stands once in a format string, between what happened and what to do: "no room" TO_MEND "use
+ * pci=realloc". The text gets "; ", and err.mend the place of the remedy.
+ */
+#define TO_MEND "; " ERR_MARK
+#define ERR_MARK "\x1f" /* never left in a text */
+
 struct err {
 	int code;		 /* negative errno of the innermost failure */
 	enum fault fault;	 /* set by err_fault() */
+	unsigned int mend;	 /* where in text the remedy begins; 0: it has none */
 	char text[ERR_TEXT_MAX]; /* "context: context: what happened" */
 };
 
@@ -54,6 +62,12 @@ int err_copy(struct err *err, int code, const struct err *from);
 
 /* Assigns a fault to the failure that was just set. Returns code. */
 int err_fault(struct err *err, int code, enum fault fault);
+
+/*
+ * Takes the mark of TO_MEND out of a text that was made with that format. Returns where the remedy
+ * begins; 0: it has none.
+ */
+unsigned int err_take_mark(char *text, const char *fmt);
 
 /* Puts "context: " before the message. Returns err->code. */
 int err_wrap(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -225,6 +226,48 @@ bool stored_from_json(const struct stored *row, const json_t *value, void *struc
 			found || !(row->required || row->type == STORED_CONSTANT || is_whole(row));
 	}
 	return has_form && complete;
+}
+
+/* --- copied ------------------------------------------------------------------------------ */
+
+static void own_items(const struct stored *row, struct list *list)
+{
+	const char *from = list->v;
+
+	list->cap = list->n;
+	list->v = list->n ? xcalloc(list->n, row->item) : NULL;
+	for (size_t i = 0; i < list->n; i++) {
+		char *item = list->v + i * row->item;
+
+		memcpy(item, from + i * row->item, row->item);
+		stored_own(row->rows, item);
+	}
+}
+
+void stored_own(const struct stored *row, void *structure)
+{
+	for (; row->type; row++) {
+		void *at = (char *)structure + row->at;
+
+		switch (row->type) {
+		case STORED_TEXT:
+		case STORED_STRING:
+			*(char **)at = *(char **)at ? xstrdup(*(char **)at) : NULL;
+			break;
+		case STORED_JSON:
+			json_incref(*(json_t **)at);
+			break;
+		case STORED_STRUCT:
+			stored_own(row->rows, at);
+			break;
+		case STORED_LIST:
+		case STORED_MAP:
+			own_items(row, at);
+			break;
+		default:
+			break;
+		}
+	}
 }
 
 /* --- freed ------------------------------------------------------------------------------- */

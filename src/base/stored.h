@@ -91,5 +91,7 @@ json_t *stored_to_json(const struct stored *rows, const void *structure);
  * leaves out such elements.
  */
 bool stored_from_json(const struct stored *rows, const json_t *value, void *structure);
+/* After a bytewise copy of the structure: makes what the rows' members own a copy of its own. */
+void stored_own(const struct stored *rows, void *structure);
 /* Frees what the rows' members own, and makes these members empty. */
 void stored_free(const struct stored *rows, void *structure);

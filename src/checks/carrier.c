@@ -143,10 +143,11 @@ static bool judge_speed(struct change *c, const char *addr, const char *name, ch
 	c->settles = false; /* the link has trained: its speed is final */
 	if (speed == NO_SPEED) {
 		change_observe(c, "unknown");
-		change_reason(c,
-			      "the driver reports no speed for %s (virtual devices have none); "
-			      "remove speed:",
-			      name);
+		change_reason(
+			c,
+			"the driver reports no speed for %s (virtual devices have none)" TO_MEND
+			"remove speed:",
+			name);
 		c->fault = FAULT_PROFILE_CHECKS_NOTHING;
 		return false;
 	}

@@ -112,14 +112,14 @@ static int take(const struct kind_ctx *ctx, struct change *c, const struct count
 /* --- judging ----------------------------------------------------------------------------- */
 
 /* The findings of several counters, as one sentence with one fault and its remedy. */
-struct findings {
+struct worst {
 	struct str text;
 	size_t n;
 	enum fault fault;
 	const char *remedy;
 };
 
-__attribute__((format(printf, 4, 5))) static void blame(struct findings *f, enum fault fault,
+__attribute__((format(printf, 4, 5))) static void blame(struct worst *f, enum fault fault,
 							const char *remedy, const char *fmt, ...)
 {
 	va_list ap;
@@ -150,7 +150,7 @@ static uint64_t rise_of(const struct change *c, const struct count *now)
 }
 
 static void judge_count(const struct change *c, const struct counter *k, const struct count *now,
-			struct findings *f)
+			struct worst *f)
 {
 	const struct counter_look *look = c->on.item;
 	uint64_t rise = rise_of(c, now);
@@ -197,7 +197,7 @@ static bool is_first_missing(const struct counter_look *look, const struct count
 
 /* A counter that exists, but whose rise is unknown. */
 static void judge_unknown(const struct counter *k, const struct count *was, const struct count *now,
-			  struct findings *f)
+			  struct worst *f)
 {
 	if (now->value < was->value)
 		blame(f, FAULT_GATE_CANNOT_LOOK,
@@ -213,8 +213,7 @@ static void judge_unknown(const struct counter *k, const struct count *was, cons
 		      was->member, text_of(k), was->value);
 }
 
-static void judge_losses(const struct change *c, const struct counter_look *look,
-			 struct findings *f)
+static void judge_losses(const struct change *c, const struct counter_look *look, struct worst *f)
 {
 	const struct counter *rows = look->family->counters;
 
@@ -261,7 +260,7 @@ static void observe(struct change *c, const struct counter_look *look)
 
 static void judge(struct change *c, const struct counter_look *look)
 {
-	struct findings f = {0};
+	struct worst f = {0};
 
 	observe(c, look);
 	for (size_t i = 0; i < c->counts.list.n; i++)
@@ -275,7 +274,7 @@ static void judge(struct change *c, const struct counter_look *look)
 	if (f.n > NAMED)
 		str_addf(&f.text, " and %zu more", f.n - NAMED);
 	if (f.n)
-		change_reason(c, "%s; %s", f.text.s, f.remedy);
+		change_reason(c, "%s" TO_MEND "%s", f.text.s, f.remedy);
 	str_free(&f.text);
 }
 

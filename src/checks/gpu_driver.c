@@ -134,7 +134,7 @@ static int judge_amd(struct change *c)
 	change_observe(c, "open, amdgpu");
 	c->state = c->want.number == GPU_PROPRIETARY ? CHANGE_DIFFERS : CHANGE_SAME;
 	if (c->state == CHANGE_DIFFERS)
-		change_reason(c, "AMD's GPUs have only an open driver; remove flavor");
+		change_reason(c, "AMD's GPUs have only an open driver" TO_MEND "remove flavor");
 	return 0;
 }
 

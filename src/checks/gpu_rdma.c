@@ -31,7 +31,8 @@ static void want_pair(const struct checked *t, const struct pci_fn *nic, const s
 		gpu_starts(p, t);
 	} else {
 		probe_declines(p, CHANGE_CANNOT_MEASURE,
-			       "%s has no RDMA device; see that its RDMA module (mlx5_ib, irdma, "
+			       "%s has no RDMA device" TO_MEND
+			       "see that its RDMA module (mlx5_ib, irdma, "
 			       "bnxt_re) is loaded",
 			       nic->addr);
 	}

@@ -24,17 +24,18 @@ static int judge(struct kernel_log *log, const struct xids *found, struct change
 	}
 	if (found->unreadable) {
 		change_observe(c, "not seen");
-		return err_set(
-			err, -EBADMSG,
-			"the driver reported an Xid in a form that railhead does not know: "
-			"\"%.200s\"; look the Xid up in NVIDIA's catalog, and upgrade railhead",
-			found->unreadable);
+		return err_set(err, -EBADMSG,
+			       "the driver reported an Xid in a form that railhead does not know: "
+			       "\"%.200s\"" TO_MEND
+			       "look the Xid up in NVIDIA's catalog, and upgrade railhead",
+			       found->unreadable);
 	}
 	if (log->lost) {
 		change_observe(c, "not seen");
 		err_set(err, -ENODATA,
 			"the kernel has overwritten %" PRIu64 " records of its log that "
-			"nobody had looked at, so an Xid may have been among them; reboot, "
+			"nobody had looked at, so an Xid may have been among them" TO_MEND
+			"reboot, "
 			"and if that happens in each boot, add log_buf_len=4M to "
 			"kernel_args",
 			log->lost);

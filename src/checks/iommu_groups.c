@@ -344,7 +344,8 @@ static int look_type(const struct kind_ctx *ctx, struct change *c, struct err *e
 	r = read_attr(ctx->root, &type, err, GROUPS "/%s/type", group);
 	if (r == -ENOENT)
 		return err_set(err, -EOPNOTSUPP,
-			       "this kernel (%s) does not show the type of an IOMMU group; write "
+			       "this kernel (%s) does not show the type of an IOMMU group" TO_MEND
+			       "write "
 			       "optional: true for such kernels",
 			       ctx->node->kernel);
 	if (r < 0)

@@ -46,14 +46,26 @@ char *quantity_format(enum quantity q, double v)
 	return xasprintf("%.0f %s", v, v == 1 ? "fault" : "faults");
 }
 
+void measurement_say(struct measurement *m, char *text, unsigned int mend)
+{
+	free(m->reason);
+	free(m->remedy);
+	m->reason = text;
+	m->remedy = mend ? xstrdup(text + mend) : NULL;
+	if (mend)
+		text[mend - strlen("; ")] = '\0';
+}
+
 void measurement_forget(struct measurement *m)
 {
 	vec_free(&m->readings.list);
 	free(m->measured);
 	free(m->wanted);
 	free(m->reason);
+	free(m->causes);
+	free(m->remedy);
 	json_decref(m->detail);
-	m->measured = m->wanted = m->reason = NULL;
+	m->measured = m->wanted = m->reason = m->causes = m->remedy = NULL;
 	m->detail = NULL;
 }
 
@@ -172,6 +184,8 @@ static STORED_TABLE(measurement_stored, STORED(measurement, id, "id", STRING),
 		    STORED(measurement, on_fail, "on_fail", ENUM, ON_FAIL_WORDS),
 		    STORED(measurement, demanded, "demanded", BOOL),
 		    STORED(measurement, reason, "reason", TEXT),
+		    STORED(measurement, causes, "causes", TEXT),
+		    STORED(measurement, remedy, "remedy", TEXT),
 		    STORED(measurement, follows, "follows", BOOL, .omit = true),
 		    STORED(measurement, fault, "fault", ENUM, FAULT_WORDS),
 		    STORED(measurement, detail, "detail", JSON),

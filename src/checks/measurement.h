@@ -50,7 +50,9 @@ struct measurement {
 	char *measured;	      /* "211.4 GB/s": the wrong figure, or else the first; or NULL */
 	char *wanted;	      /* "180GB/s" */
 	bool demanded;	      /* not optional: without a result there is no pass */
-	char *reason;	      /* unless SAME: the fault, its cause and the remedy */
+	char *reason;	      /* unless SAME: a sentence */
+	char *causes;	      /* "likely: ..."; or NULL */
+	char *remedy;	      /* a sentence; or NULL: that of the fault */
 	bool follows;	      /* from a measurement that blocks the node; its reason covers both */
 	enum fault fault;     /* unless the measurement holds */
 	json_t *detail;	      /* the bench program's own line, or NULL */
@@ -70,18 +72,16 @@ const char *member_of_id(const char *id, const char *check);
 /* The NAME in an id of a check, "gate/NAME/...". The caller frees. */
 char *check_of_id(const char *id);
 void measurement_free(struct measurement *m);
+/* Sets reason and remedy. Takes ownership of text. mend: as in struct err. */
+void measurement_say(struct measurement *m, char *text, unsigned int mend);
 /* Drops the result of a look, before the next look. */
 void measurement_forget(struct measurement *m);
 void measurement_looks_free(struct measurement *m);
 /* Drops the timings, which are of the clock of another boot. */
 void measurements_forget_timings(struct measurements *m);
 void measurements_free(struct measurements *m);
-/* How measurements are stored, as an array; and words in rows of such tables. */
+/* How measurements are stored, as an array. */
 extern const struct stored measurements_stored[];
-#define STAGE_WORDS .word = stage_name, .words = STAGE_COUNT
-#define STATE_WORDS .word = state_name, .words = CHANGE_STATE_COUNT
-#define FAULT_WORDS .word = fault_code, .words = FAULT_COUNT
-#define ON_FAIL_WORDS .word = on_fail_name, .words = ON_FAIL_WARN + 1
 /* The caller owns the result. */
 json_t *measurements_to_json(const struct measurements *m);
 /* Adds nothing if no check has such a key. */

@@ -109,7 +109,7 @@ static void blame(struct change *c, const struct quantity *q, const struct pci_l
 			      "the link trained to %s, and %s and port %s are capable of more: %s",
 			      now, e->addr, e->port, q->remedy);
 	else
-		change_reason(c, "the link trained to %s; %s", now, q->remedy);
+		change_reason(c, "the link trained to %s" TO_MEND "%s", now, q->remedy);
 	if (e->card && e->card < want)
 		c->fault = FAULT_PCI_CARD_LIMIT;
 	else if (e->above && e->above < want)
@@ -171,10 +171,11 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct quan
 	uint32_t want = most ? pci_link_best(e) : (uint32_t)c->want.number;
 
 	if (most && !want)
-		return err_set(err, -EOPNOTSUPP,
-			       "%s: the kernel does not show the capability of its link (%s); "
-			       "write a number in the check",
-			       e->addr, pci_link_file(q->which, true));
+		return err_set(
+			err, -EOPNOTSUPP,
+			"%s: the kernel does not show the capability of its link (%s)" TO_MEND
+			"write a number in the check",
+			e->addr, pci_link_file(q->which, true));
 	c->state = now >= want ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (c->state == CHANGE_DIFFERS)
 		blame(c, q, e, want);

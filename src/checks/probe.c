@@ -215,9 +215,10 @@ static void resolve_share(struct probe *p, const struct ynode *map, const struct
 		return;
 	}
 	f->wanted = xstrdup(text);
-	probe_declines(p, CHANGE_CANNOT_MEASURE,
-		       "%s, which is unknown: the kernel reports no %s; write min as a rate", text,
-		       streq(of, "line") ? "speed of its port" : "width and speed of its link");
+	probe_declines(
+		p, CHANGE_CANNOT_MEASURE,
+		"%s, which is unknown: the kernel reports no %s" TO_MEND "write min as a rate",
+		text, streq(of, "line") ? "speed of its port" : "width and speed of its link");
 }
 
 static enum quantity quantity_of_key(const char *name)
@@ -272,12 +273,12 @@ void probe_declines(struct probe *p, enum change_state state, const char *fmt, .
 
 	if (probe_is_declined(p))
 		return;
+	str_addf(&text, "%s: ", p->subject);
 	va_start(ap, fmt);
 	str_vaddf(&text, fmt, ap);
 	va_end(ap);
 	p->m.state = state;
-	p->m.reason = xasprintf("%s: %s", p->subject, str_get(&text));
-	str_free(&text);
+	measurement_say(&p->m, text.s, err_take_mark(text.s, fmt));
 }
 
 bool probe_is_declined(const struct probe *p)

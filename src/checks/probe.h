@@ -124,6 +124,7 @@ const struct ynode *probe_wants(const struct probe *p, const struct ynode *map, 
 void probe_wants_no_faults(struct probe *p);
 
 /* The probe does not run: sets its state, and the reason. */
+/* The format may have TO_MEND (base/err.h). */
 void probe_declines(struct probe *p, enum change_state state, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 bool probe_is_declined(const struct probe *p);

@@ -107,11 +107,13 @@ static bool is_usable(struct probe *p, const struct rdma_fn *end)
 		probe_declines(p, CHANGE_CANNOT_MEASURE, "there is no VF %s", end->name);
 	else if (!end->driver)
 		probe_declines(p, CHANGE_CANNOT_MEASURE,
-			       "%s has no driver, and so no RDMA device; see the modules section",
+			       "%s has no driver, and so no RDMA device" TO_MEND
+			       "see the modules section",
 			       end->name);
 	else
 		probe_declines(p, CHANGE_CANNOT_MEASURE,
-			       "%s has no RDMA device with the driver %s; see that the module that "
+			       "%s has no RDMA device with the driver %s" TO_MEND
+			       "see that the module that "
 			       "adds one (mlx5_ib, irdma, bnxt_re) is loaded",
 			       end->name, end->driver);
 	return false;

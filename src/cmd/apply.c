@@ -24,14 +24,17 @@ static void opened(const struct run *run)
 static void say_premises(const struct apply *a, const struct run *run, unsigned int stages,
 			 const struct stage_result *result)
 {
-	struct reasons texts = {0};
+	struct findings broken = {0};
 
 	(void)stages;
 	if (result->stage == STAGE_DEVICES && !a->unit)
-		apply_premises(run, &texts);
-	for (size_t i = 0; i < texts.list.n; i++)
-		complain("%s", texts.list.v[i].text);
-	reasons_free(&texts);
+		apply_premises(run, &broken);
+	for (size_t i = 0; i < broken.list.n; i++) {
+		cleanup_free char *text = finding_text(&broken.list.v[i]);
+
+		complain("not as expected: %s", text);
+	}
+	findings_free(&broken);
 }
 
 static void print_stage(const struct apply *a, const struct run *run, unsigned int stages,

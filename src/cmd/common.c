@@ -103,13 +103,19 @@ const struct root *profiles_root(struct invocation *inv)
 
 bool open_look(struct invocation *inv, const struct record *record, struct run *run, int *code)
 {
+	struct lessons lessons = {0};
 	struct run_options opt = {.profile = inv->profile,
 				  .profiles = profiles_root(inv),
 				  .freeze = FREEZE_IGNORE,
-				  .record = record};
+				  .lessons = &lessons};
 	struct err err = {0};
+	int r;
 
-	if (run_open(&inv->root, &opt, run, &err) < 0) {
+	if (record)
+		record_lessons(record, &lessons);
+	r = run_open(&inv->root, &opt, run, &err);
+	vec_free(&lessons.list);
+	if (r < 0) {
 		complain("%s", err.text);
 		*code = EXIT_INTERNAL;
 		return false;

@@ -9,7 +9,6 @@
 #include "engine/hold_back.h"
 #include "engine/journal.h"
 #include "engine/watch.h"
-#include "plan/render.h"
 #include "sys/clock.h"
 #include "sys/manager.h"
 #include "sys/state.h"
@@ -36,15 +35,11 @@ static void move(struct apply *a, enum flow_event event, const struct verdict *v
 
 /* --- the verdict --------------------------------------------------------------------------- */
 
-void apply_premises(const struct run *run, struct reasons *reasons)
+void apply_premises(const struct run *run, struct findings *ret)
 {
-	for (size_t i = 0; i < run->plan.list.n; i++) {
-		const struct change *c = run->plan.list.v[i];
-		cleanup_free char *text = render_premise(c);
-
-		if (text)
-			reasons_add(reasons, fault_of_change(c), text);
-	}
+	for (size_t i = 0; i < run->plan.list.n; i++)
+		if (change_broken_premise(run->plan.list.v[i]))
+			findings_add_change(ret, run->plan.list.v[i], 0);
 }
 
 /*
@@ -69,7 +64,7 @@ static void stage_verdict(struct apply *a, const struct run *run, unsigned int s
 		verdict_free(&v);
 		verdict_simple(&v, VERDICT_WAITING, FAULT_GATE_UNJUDGED,
 			       "the gate has not judged this profile yet");
-		apply_premises(run, &v.reasons);
+		apply_premises(run, &v.findings);
 	} else {
 		event = FLOW_STAGE_FAILED;
 	}

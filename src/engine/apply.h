@@ -35,5 +35,5 @@ struct apply {
 void apply_run(struct apply *a);
 void apply_free(struct apply *a);
 
-/* The premises of the plan that do not hold, as reasons (plan/render.h). */
-void apply_premises(const struct run *run, struct reasons *reasons);
+/* Adds the premises of the plan that do not hold. */
+void apply_premises(const struct run *run, struct findings *ret);

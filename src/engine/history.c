@@ -51,10 +51,10 @@ static void add_figures(const struct record *r, struct boot_past *b)
 	}
 }
 
-static void add_faults(const struct reasons *reasons, struct strv *ret)
+static void add_faults(const struct findings *findings, struct strv *ret)
 {
 	struct fault_seen seen[FAULT_COUNT];
-	size_t n = reasons_faults(reasons, seen);
+	size_t n = findings_faults(findings, seen);
 
 	for (size_t i = 0; i < n; i++)
 		strv_add(ret, fault_code(seen[i].fault));
@@ -62,14 +62,14 @@ static void add_faults(const struct reasons *reasons, struct strv *ret)
 
 void history_of_record(const struct record *r, const struct run *run, struct boot_past *ret)
 {
-	const struct reasons *reasons = &r->verdict.reasons;
+	const struct findings *findings = &r->verdict.findings;
 
 	*ret = (struct boot_past){
 		.boot_id = xstrdup(r->boot_id),
 		.time = time(NULL),
 		.verdict = r->verdict.kind,
 		.admit = r->verdict.admit,
-		.reason = xstrdup(reasons->list.n ? reasons->list.v[0].text : ""),
+		.reason = findings->list.n ? finding_text(&findings->list.v[0]) : xstrdup(""),
 		.profile = xstrdup(or_empty(r->profile.name)),
 		.version = xstrdup(or_empty(r->profile.version)),
 		.digest = xstrdup(record_digest(r)),
@@ -77,7 +77,7 @@ void history_of_record(const struct record *r, const struct run *run, struct boo
 		.railhead = xstrdup(RAILHEAD_VERSION),
 		.judged = r->judged_at,
 	};
-	add_faults(reasons, &ret->faults);
+	add_faults(findings, &ret->faults);
 	for (enum stage s = 0; s < STAGE_COUNT; s++)
 		ret->stage[s] = (struct past_stage){r->stage[s].ran, r->stage[s].duration};
 	if (run && run->status == RUN_OK)

@@ -102,23 +102,25 @@ void journal_frozen(const struct run *run)
 static void journal_faults(const struct libsystemd *sd, const struct record *r)
 {
 	struct fault_seen seen[FAULT_COUNT];
-	size_t n = reasons_faults(&r->verdict.reasons, seen);
+	size_t n = findings_faults(&r->verdict.findings, seen);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct fault_row *row = fault_row(seen[i].fault);
 		cleanup_free char *more =
 			seen[i].n > 1 ? xasprintf(" (and %zu more)", seen[i].n - 1) : xstrdup("");
+		cleanup_free char *text = finding_text(seen[i].first);
+		cleanup_free char *remedy = finding_remedy(seen[i].first);
 
-		sd->sd_journal_send(
-			"MESSAGE=fault %s (%s): %s%s", row->code, fault_action_name(row->action),
-			seen[i].text, more, "PRIORITY=%i",
-			seen[i].on_fail == ON_FAIL_WARN ? LOG_WARNING : LOG_ERR, "MESSAGE_ID=%s",
-			MESSAGE_ID_FAULT, "RAILHEAD_FAULT=%s", row->code, "RAILHEAD_ACTION=%s",
-			fault_action_name(row->action), "RAILHEAD_ON_FAIL=%s",
-			on_fail_name(seen[i].on_fail), "RAILHEAD_REASON=%s", seen[i].text,
-			"RAILHEAD_MEANING=%s", row->meaning, "RAILHEAD_REMEDY=%s", row->remedy,
-			"RESULT=%s", verdict_name(r->verdict.kind), "PROFILE=%s",
-			or_empty(r->profile.name), NULL);
+		sd->sd_journal_send("MESSAGE=fault %s (%s): %s%s", row->code,
+				    fault_action_name(row->action), text, more, "PRIORITY=%i",
+				    seen[i].on_fail == ON_FAIL_WARN ? LOG_WARNING : LOG_ERR,
+				    "MESSAGE_ID=%s", MESSAGE_ID_FAULT, "RAILHEAD_FAULT=%s",
+				    row->code, "RAILHEAD_ACTION=%s", fault_action_name(row->action),
+				    "RAILHEAD_ON_FAIL=%s", on_fail_name(seen[i].on_fail),
+				    "RAILHEAD_REASON=%s", text, "RAILHEAD_MEANING=%s", row->meaning,
+				    "RAILHEAD_REMEDY=%s", remedy, "RESULT=%s",
+				    verdict_name(r->verdict.kind), "PROFILE=%s",
+				    or_empty(r->profile.name), NULL);
 	}
 }
 
@@ -130,8 +132,11 @@ void journal_verdict(const struct root *root, const struct record *r)
 
 	if (!sd)
 		return;
-	for (size_t i = 0; i < v->reasons.list.n; i++)
-		str_addf(&why, "\n%s", v->reasons.list.v[i].text);
+	for (size_t i = 0; i < v->findings.list.n; i++) {
+		cleanup_free char *text = finding_text(&v->findings.list.v[i]);
+
+		str_addf(&why, "\n%s", text);
+	}
 	sd->sd_journal_send("MESSAGE=verdict: %s%s", verdict_name(v->kind), str_get(&why),
 			    "PRIORITY=%i", v->admit ? LOG_NOTICE : LOG_ERR, "MESSAGE_ID=%s",
 			    MESSAGE_ID_VERDICT, "RESULT=%s", verdict_name(v->kind), "PROFILE=%s",

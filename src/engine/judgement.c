@@ -43,9 +43,12 @@ struct work {
 
 /* --- looks and numbers --------------------------------------------------------------------- */
 
-static void block(struct verdict *v, enum fault fault, const char *text)
+/* A reason about the arguments of the next boot. */
+#define NEXT_BOOT "kernel_args/next_boot"
+
+static void block(struct verdict *v, enum fault fault, const char *why)
 {
-	reasons_add(&v->reasons, fault, text);
+	findings_say(&v->findings, fault, NEXT_BOOT, why);
 	v->kind = VERDICT_BLOCKED;
 	v->admit = false;
 }
@@ -62,7 +65,7 @@ static struct kargs_want want_kargs(const struct work *w)
 
 static const struct change *next_boot(const struct work *w)
 {
-	return plan_find(&w->run.plan, "kernel_args/next_boot");
+	return plan_find(&w->run.plan, NEXT_BOOT);
 }
 
 /* Before the looks: what earlier boots left, and arguments that the next boot would not have. */
@@ -85,10 +88,9 @@ static bool wants_reboot(const struct work *w)
 
 static void wait_for_reboot(struct work *w)
 {
-	cleanup_free char *text =
-		xasprintf("kernel_args/next_boot: %s", or_empty(next_boot(w)->reason));
-
-	verdict_simple(&w->v, VERDICT_WAITING, FAULT_BOOT_ARGS_DIFFER, text);
+	w->v = (struct verdict){.kind = VERDICT_WAITING};
+	findings_say(&w->v.findings, FAULT_BOOT_ARGS_DIFFER, NEXT_BOOT,
+		     or_empty(next_boot(w)->reason));
 	w->v.otherwise = VERDICT_BLOCKED;
 	strv_add(&w->v.awaited, "a reboot into other kernel arguments");
 }
@@ -99,7 +101,7 @@ static void say_refused(struct work *w, const struct settled *s)
 
 	if (s->result != TRIAL_UNFIT)
 		return;
-	text = xasprintf("kernel_args/next_boot: kernel arguments are REFUSED: %s failed in their "
+	text = xasprintf("kernel arguments are REFUSED: %s failed in their "
 			 "trial and held before; the next boot has the earlier arguments. Correct "
 			 "kernel_args and the profile's version, or repair what failed and run "
 			 "`railhead apply --retry`",
@@ -132,8 +134,7 @@ static void settle(struct work *w)
 	if (r < 0 && s.unrecorded) {
 		w->j->complain(err.text);
 	} else if (r < 0) {
-		cleanup_free char *text = xasprintf(
-			"kernel_args/next_boot: could not be made permanent: %s", err.text);
+		cleanup_free char *text = xasprintf("could not be made permanent: %s", err.text);
 
 		block(&w->v, FAULT_BOOT_TRIAL_OPEN, text);
 	} else if (s.result != TRIAL_NONE) {
@@ -159,8 +160,8 @@ static bool is_busy(struct work *w)
 
 	if (!busy)
 		return false;
-	text = xasprintf("kernel_args/next_boot: railhead does not reboot now: %s", busy);
-	reasons_add(&w->v.reasons, FAULT_BOOT_ARGS_DIFFER, text);
+	text = xasprintf("railhead does not reboot now: %s", busy);
+	findings_say(&w->v.findings, FAULT_BOOT_ARGS_DIFFER, NEXT_BOOT, text);
 	return true;
 }
 
@@ -178,9 +179,10 @@ static void arm(struct work *w)
 		w->j->reboot = true;
 		return;
 	}
-	text = xasprintf("kernel_args/next_boot: the trial could not be armed: %s", err.text);
+	text = xasprintf("the trial could not be armed: %s", err.text);
 	verdict_free(&w->v); /* its reason is the reboot, which does not come */
-	verdict_simple(&w->v, VERDICT_BLOCKED, FAULT_BOOT_TRIAL_OPEN, text);
+	w->v = (struct verdict){0};
+	block(&w->v, FAULT_BOOT_TRIAL_OPEN, text);
 }
 
 /* --- looks and numbers, again ---------------------------------------------------------------- */
@@ -200,24 +202,22 @@ static void say_calibration(struct work *w)
 	difference = basis_difference(&now, on);
 	if (!difference)
 		return;
-	text = xasprintf("gate/calibrated_on: this node has %s: the thresholds may not fit. Run "
-			 "`railhead calibrate` on nodes like this one",
-			 difference);
-	reasons_add_as(&w->v.reasons, &(struct reason){.fault = FAULT_GATE_CALIBRATION,
-						       .on_fail = ON_FAIL_WARN,
-						       .text = text});
+	text = xasprintf("this node has %s: the thresholds may not fit", difference);
+	findings_add(&w->v.findings,
+		     &(struct finding){
+			     .id = (char *)"gate/calibrated_on",
+			     .fault = FAULT_GATE_CALIBRATION,
+			     .on_fail = ON_FAIL_WARN,
+			     .why = text,
+			     .remedy = (char *)"run `railhead calibrate` on nodes like this one"});
 }
 
 enum { NAMED = 3 }; /* at most this many benchmarks are named, the others counted */
 
 static void blame_load(struct change *c, const struct strv *loaded)
 {
-	cleanup_free char *names = strv_some(loaded, NAMED);
-
-	if (c->of_load) /* its reason already names the rise, or the unreadable counter */
-		change_reason_more(c, JUDGED_UNDER_LOAD " (%s)", names);
-	else
-		change_reason_more(c, SINCE_THE_LOAD " (%s), and held before", names);
+	free(c->load);
+	c->load = strv_some(loaded, NAMED);
 }
 
 /* The result of a look before the load. */
@@ -469,20 +469,31 @@ static int run_opened(struct work *w, enum flow_event event)
 	return judge(w);
 }
 
-static int open_and_run(struct work *w, enum flow_event event)
+static int open_run(struct work *w, struct err *err)
 {
+	struct lessons lessons;
 	struct run_options opt = {.profile = w->j->profile,
 				  .freeze = w->j->unit ? FREEZE_BOOT : FREEZE_ANEW,
-				  .record = w->record};
-	struct err err = {0};
-	int r = run_open(w->j->root, &opt, &w->run, &err);
+				  .lessons = &lessons};
+	int r;
 
+	record_lessons(w->record, &lessons);
+	r = run_open(w->j->root, &opt, &w->run, err);
 	/* Only a boot waits for hardware. */
 	if (r == 0 && w->run.status == RUN_OK && w->j->unit &&
 	    run_wait_probes(&w->run, PROBES_WAIT_US)) {
 		run_close(&w->run);
-		r = run_open(w->j->root, &opt, &w->run, &err);
+		r = run_open(w->j->root, &opt, &w->run, err);
 	}
+	vec_free(&lessons.list);
+	return r;
+}
+
+static int open_and_run(struct work *w, enum flow_event event)
+{
+	struct err err = {0};
+	int r = open_run(w, &err);
+
 	if (r < 0) {
 		w->j->complain(err.text);
 		return r;

@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "engine/under_load.h"
 #include "sys/state.h"
 
 #define PASS_FILE "pass.json"
@@ -104,8 +103,8 @@ void pass_use(struct pass *pass, const struct strv *this_boot, struct record *r)
  */
 static bool is_pass(const struct record *r)
 {
-	for (size_t i = 0; i < r->verdict.reasons.list.n; i++)
-		if (under_load_is(&r->verdict.reasons.list.v[i]))
+	for (size_t i = 0; i < r->verdict.findings.list.n; i++)
+		if (r->verdict.findings.list.v[i].load)
 			return false;
 	for (size_t i = 0; i < r->measurements.list.n; i++)
 		if (r->measurements.list.v[i].state != CHANGE_SAME)

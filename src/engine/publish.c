@@ -88,7 +88,7 @@ static void add_changes(struct str *out, const struct record *record)
 static void add_faults(struct str *out, const struct record *record)
 {
 	struct fault_seen seen[FAULT_COUNT];
-	size_t n = reasons_faults(&record->verdict.reasons, seen);
+	size_t n = findings_faults(&record->verdict.findings, seen);
 
 	if (!n)
 		return;
@@ -220,7 +220,7 @@ static void add_fault(struct str *out, const struct record *record)
 {
 	struct fault_seen seen[FAULT_COUNT];
 
-	if (record->verdict.admit || !reasons_faults(&record->verdict.reasons, seen))
+	if (record->verdict.admit || !findings_faults(&record->verdict.findings, seen))
 		return;
 	add_feature(out, "fault", fault_code(seen[0].fault));
 	add_feature(out, "action", fault_action_name(fault_row(seen[0].fault)->action));

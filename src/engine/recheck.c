@@ -22,7 +22,7 @@
 #define QUIET_US UINT64_C(3600000000)
 #define FORGOTTEN_US (24 * QUIET_US)
 
-enum { REASONS_MOST = 32 }; /* reasons kept for a node that flaps */
+enum { FINDINGS_MOST = 32 }; /* kept for a node that flaps */
 
 struct later_look {
 	struct recheck *of;
@@ -105,14 +105,12 @@ static void spare(struct run *run)
  */
 static bool lapsed_by_log(const struct later_look *l)
 {
-	const struct reasons *reasons = &l->record->verdict.reasons;
-
 	for (size_t i = 0; i < l->run.plan.list.n; i++) {
 		const struct change *c = l->run.plan.list.v[i];
 
-		for (size_t k = 0; str_starts(c->target, "gpu-xid:") && k < reasons->list.n; k++)
-			if (str_starts(reasons->list.v[k].text, c->id))
-				return true;
+		if (str_starts(c->target, "gpu-xid:") &&
+		    findings_find(&l->record->verdict.findings, c->id))
+			return true;
 	}
 	return false;
 }
@@ -129,24 +127,19 @@ static int warn_of_profile(struct later_look *l)
 	if (flow_state(l->record) != FLOW_ADMITTED)
 		return 0;
 	verdict_copy(&l->v, was);
-	reasons_drop(&l->v.reasons, FAULT_PROFILE_CHANGED);
-	reasons_add_as(&l->v.reasons, &(struct reason){.fault = FAULT_PROFILE_CHANGED,
+	findings_drop(&l->v.findings, FAULT_PROFILE_CHANGED);
+	findings_add(&l->v.findings, &(struct finding){.fault = FAULT_PROFILE_CHANGED,
 						       .on_fail = ON_FAIL_WARN,
-						       .text = text});
+						       .why = text});
 	return 1;
 }
-
-#define BY_OTHERS "changed since the verdict: another program set it"
 
 /* A device's losses are the reason of the device's own lapse, without another writer to blame. */
 static bool held_when_judged(const struct record *r, const struct change *c)
 {
-	const struct reasons *reasons = &r->verdict.reasons;
+	const struct finding *was = findings_find(&r->verdict.findings, c->id);
 
-	for (size_t i = 0; i < reasons->list.n; i++)
-		if (str_starts(reasons->list.v[i].text, c->id))
-			return strstr(reasons->list.v[i].text, BY_OTHERS);
-	return flow_state(r) == FLOW_ADMITTED;
+	return was ? was->drifted : flow_state(r) == FLOW_ADMITTED;
 }
 
 /* Looks for the writers of the changes that held when the node was judged, and do not hold now. */
@@ -157,26 +150,29 @@ static void blame_others(struct later_look *l)
 
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		struct change *c = run->plan.list.v[i];
-		cleanup_free char *by = NULL;
 
 		if (c->state != CHANGE_DIFFERS || !c->kind->set || !held_when_judged(l->record, c))
 			continue;
 		if (!files.root)
 			writer_files_read(run->root, &files);
-		by = writers_blame(&files, c);
-		change_reason_more(c, BY_OTHERS "%s%s%s", by ? " (" : "", by ? by : "",
-				   by ? ")" : "");
+		c->drifted = true;
+		free(c->by);
+		c->by = writers_blame(&files, c);
 	}
 }
 
 /* Returns whether l->v has a verdict, for which the run must have this boot's profile. */
 static int look_and_judge(struct later_look *l)
 {
-	struct run_options opt = {.freeze = FREEZE_BOOT, .record = l->record};
+	struct lessons lessons;
+	struct run_options opt = {.freeze = FREEZE_BOOT, .lessons = &lessons};
 	struct stage_result result;
 	struct err err = {0};
-	int r = run_open(l->of->root, &opt, &l->run, &err);
+	int r;
 
+	record_lessons(l->record, &lessons);
+	r = run_open(l->of->root, &opt, &l->run, &err);
+	vec_free(&lessons.list);
 	if (r < 0) {
 		l->of->complain(err.text);
 		return r;
@@ -208,10 +204,10 @@ static int look_and_judge(struct later_look *l)
 
 /* --- what comes and goes ------------------------------------------------------------------ */
 
-static bool has_reason(const struct reasons *reasons, const struct reason *now)
+static bool has_finding(const struct findings *l, const struct finding *now)
 {
-	for (size_t i = 0; i < reasons->list.n; i++)
-		if (streq(reasons->list.v[i].text, now->text))
+	for (size_t i = 0; i < l->list.n; i++)
+		if (finding_same(&l->list.v[i], now))
 			return true;
 	return false;
 }
@@ -225,12 +221,12 @@ static void keep_reasons(struct later_look *l)
 	const struct verdict *before = &l->record->verdict;
 	struct verdict all;
 
-	if (before->reasons.list.n > REASONS_MOST)
+	if (before->findings.list.n > FINDINGS_MOST)
 		return;
 	verdict_copy(&all, before);
-	for (size_t i = 0; i < l->v.reasons.list.n; i++)
-		if (!has_reason(&before->reasons, &l->v.reasons.list.v[i]))
-			reasons_add_as(&all.reasons, &l->v.reasons.list.v[i]);
+	for (size_t i = 0; i < l->v.findings.list.n; i++)
+		if (!has_finding(&before->findings, &l->v.findings.list.v[i]))
+			findings_add(&all.findings, &l->v.findings.list.v[i]);
 	verdict_free(&l->v);
 	l->v = all;
 }
@@ -250,7 +246,7 @@ static void count_lapse(struct later_look *l, enum flow_state was)
 	drift->quiet_at = now + QUIET_US;
 	if (drift->lapses < RECORD_LAPSES_MOST)
 		return;
-	reasons_add(&l->v.reasons, FAULT_HOST_FLAPS, RECORD_HELD_BACK);
+	findings_say(&l->v.findings, FAULT_HOST_FLAPS, NULL, RECORD_HELD_BACK);
 	if (was == FLOW_LAPSED)
 		keep_reasons(l);
 }

@@ -109,6 +109,38 @@ void record_set_stage(struct record *r, const struct run *run, unsigned int stag
 	record_sets_add(&r->sets, &run->sets);
 }
 
+/* The record of the change by the last stage that may have set it. */
+static const struct record_change *find_latest(const struct record *r, const char *id)
+{
+	const struct record_change *latest = NULL;
+	uint64_t at = 0;
+
+	for (enum stage s = 0; s < STAGE_GATE; s++)
+		for (size_t i = 0; i < r->stage[s].changes.n; i++) {
+			const struct record_change *c = &r->stage[s].changes.v[i];
+
+			if (!streq(c->id, id) || (latest && r->stage[s].started < at))
+				continue;
+			latest = c;
+			at = r->stage[s].started;
+		}
+	return latest;
+}
+
+void record_lessons(const struct record *r, struct lessons *ret)
+{
+	*ret = (struct lessons){0};
+	for (enum stage s = 0; s < STAGE_GATE; s++)
+		for (size_t i = 0; i < r->stage[s].changes.n; i++) {
+			const struct record_change *c = &r->stage[s].changes.v[i];
+			struct tried tried = {s, c->fault, c->reason, c->follows};
+
+			if (c->state == CHANGE_FAILED && c->reason && find_latest(r, c->id) == c)
+				vec_push(&ret->list,
+					 ((struct lesson){c->id, or_empty(c->desired), tried}));
+		}
+}
+
 void record_set_lack(struct record *r, enum stage stage, const char *sentence)
 {
 	free(r->stage[stage].lacks);
@@ -206,12 +238,11 @@ void record_begin(struct record *r)
 
 bool record_says(const struct record *r, const struct verdict *v)
 {
-	const struct reasons *was = &r->verdict.reasons;
-	bool same = r->judged && r->verdict.kind == v->kind && was->list.n == v->reasons.list.n;
+	const struct findings *was = &r->verdict.findings;
+	bool same = r->judged && r->verdict.kind == v->kind && was->list.n == v->findings.list.n;
 
 	for (size_t i = 0; same && i < was->list.n; i++)
-		same = streq(was->list.v[i].text, v->reasons.list.v[i].text) &&
-		       was->list.v[i].fault == v->reasons.list.v[i].fault;
+		same = finding_same(&was->list.v[i], &v->findings.list.v[i]);
 	return same;
 }
 

@@ -164,6 +164,11 @@ const char *record_digest(const struct record *r);
 /* Replaces the stage's part: its changes (and those of stages), counts and times. */
 void record_set_stage(struct record *r, const struct run *run, unsigned int stages,
 		      const struct stage_result *result);
+/*
+ * Lists the changes that the stages of this boot could not set, unless a stage that ran later did,
+ * with what they learned. Points into the record; free with vec_free(&ret->list).
+ */
+void record_lessons(const struct record *r, struct lessons *ret);
 void record_set_lack(struct record *r, enum stage stage, const char *sentence);
 /* Takes ownership of the measurements. */
 void record_set_measurements(struct record *r, struct measurements *m);

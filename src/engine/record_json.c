@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The record as JSON, in the order of readers' interest. Measurements have the same keys as
- * changes: state, desired, observed.
+ * The record as JSON, in the order of readers' interest. Measurements and findings have the same
+ * keys as changes: state, desired, observed. A record of schema 2, in which a finding was a
+ * sentence with its code, is read, too: an upgrade of the package on a running node finds it.
  */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/record.h"
 
-enum { SCHEMA = 2 };
+enum { SCHEMA_SENTENCES = 2, SCHEMA = 3 };
 
 /* --- stages ------------------------------------------------------------------------------ */
-
-/* What trying taught counts only with the words of the answer. */
-static STORED_TABLE(tried_stored,
-		    STORED(tried, stage, "stage", ENUM, STAGE_WORDS, .otherwise = STAGE_DEVICES),
-		    STORED(tried, fault, "fault", ENUM, FAULT_WORDS),
-		    STORED(tried, words, "words", TEXT, .required = true),
-		    STORED(tried, follows, "follows", TEXT));
 
 STORED_TABLE(record_change_stored, STORED(record_change, id, "id", STRING),
 	     STORED(record_change, section, "step", TEXT),
@@ -31,7 +25,7 @@ STORED_TABLE(record_change_stored, STORED(record_change, id, "id", STRING),
 	     STORED(record_change, fault, "fault", ENUM, FAULT_WORDS),
 	     STORED(record_change, note, "note", TEXT),
 	     STORED(record_change, follows, "follows", TEXT),
-	     STORED(record_change, tried, "tried", STRUCT, .rows = tried_stored),
+	     STORED(record_change, tried, "tried", STRUCT, .rows = tried_stored, .omit = true),
 	     STORED(record_change, origin, "origin", TEXT),
 	     STORED(record_change, on_fail, "on_fail", ENUM, ON_FAIL_WORDS, .omit = true),
 	     STORED(record_change, started, "started_usec", NUMBER, .omit = true),
@@ -71,53 +65,24 @@ static STORED_TABLE(stages_stored, STAGE("initrd", STAGE_INITRD), STAGE("early",
 
 /* --- the verdict ------------------------------------------------------------------------- */
 
-static STORED_TABLE(reason_stored, STORED(reason, fault, "code", ENUM, FAULT_WORDS),
-		    STORED(reason, on_fail, "on_fail", ENUM, ON_FAIL_WORDS),
-		    STORED(reason, text, "reason", TEXT, .required = true));
-
-static STORED_TABLE(reasons_stored, STORED_ITEMS(reasons, list, "", LIST, reason_stored));
-
-static json_t *fault_to_json(const struct reason *reason)
+/* The sentences, and again with their parts. */
+static void put_findings(json_t *obj, const void *at)
 {
-	const struct fault_row *row = fault_row(reason->fault);
+	json_t *texts = json_array();
+	const struct findings *findings = at;
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:s}", "code", row->code, "action",
-			 fault_action_name(row->action), "on_fail", on_fail_name(reason->on_fail),
-			 "reason", reason->text, "remedy", row->remedy);
-}
+	for (size_t i = 0; i < findings->list.n; i++) {
+		cleanup_free char *text = finding_text(&findings->list.v[i]);
 
-/* The sentences, and again the sentences with their codes. */
-static void put_reasons(json_t *obj, const void *at)
-{
-	json_t *texts = json_array(), *faults = json_array();
-	const struct reasons *reasons = at;
-
-	for (size_t i = 0; i < reasons->list.n; i++) {
-		json_array_append_new(texts, json_string(reasons->list.v[i].text));
-		if (reasons->list.v[i].fault)
-			json_array_append_new(faults, fault_to_json(&reasons->list.v[i]));
+		json_array_append_new(texts, json_string(text));
 	}
 	json_object_set_new(obj, "reasons", texts);
-	json_object_set_new(obj, "faults", faults);
+	json_object_set_new(obj, "faults", stored_to_json(findings_stored, at));
 }
 
-static bool get_reasons(const json_t *obj, void *at)
+static bool get_findings(const json_t *obj, void *at)
 {
-	cleanup_strv struct strv texts = {0};
-	struct reasons coded = {0};
-
-	stored_from_json(texts_stored, json_object_get(obj, "reasons"), &texts);
-	stored_from_json(reasons_stored, json_object_get(obj, "faults"), &coded);
-	for (size_t i = 0; i < texts.n; i++) {
-		struct reason like = {.text = texts.v[i]};
-
-		for (size_t k = coded.list.n; k-- > 0;)
-			if (streq(coded.list.v[k].text, texts.v[i]))
-				like = coded.list.v[k]; /* the first one, at last */
-		reasons_add_as(at, &like);
-	}
-	reasons_free(&coded);
-	return true;
+	return stored_from_json(findings_stored, json_object_get(obj, "faults"), at);
 }
 
 /* --- what else --------------------------------------------------------------------------- */
@@ -172,8 +137,8 @@ static STORED_TABLE(
 	STORED(record, verdict.kind, "verdict", ENUM, VERDICT_WORDS,
 	       .there = offsetof(struct record, judged), .null = true),
 	STORED(record, verdict.admit, "admit", BOOL),
-	STORED(record, verdict.reasons, NULL, STRUCT, .rows = reasons_stored, .put = put_reasons,
-	       .get = get_reasons),
+	STORED(record, verdict.findings, NULL, STRUCT, .rows = findings_stored, .put = put_findings,
+	       .get = get_findings),
 	STORED_TEXTS(record, verdict.skipped, "skipped"),
 	STORED(record, judged_at, "judged_usec", NUMBER, .null = true),
 	STORED_GROUP("judging", judging_stored),
@@ -195,6 +160,11 @@ json_t *record_to_json(const struct record *r)
 	return stored_to_json(record_stored, r);
 }
 
+static bool is_known(json_int_t schema)
+{
+	return schema == SCHEMA || schema == SCHEMA_SENTENCES;
+}
+
 /* Why it is no record that this railhead reads; NULL: it is one, or it is of another boot. */
 static char *find_damage(const json_t *doc, const json_error_t *where, const char *boot_id)
 {
@@ -207,7 +177,7 @@ static char *find_damage(const json_t *doc, const json_error_t *where, const cha
 				where->text);
 	else if (!boot || !json_is_integer(schema))
 		why = xstrdup(RECORD_PATH ": damaged: no record of railhead; " RECORD_REMEDY);
-	else if (streq(boot, boot_id) && json_integer_value(schema) != SCHEMA)
+	else if (streq(boot, boot_id) && !is_known(json_integer_value(schema)))
 		why = xasprintf(RECORD_PATH
 				": written by another version of railhead (schema %lld; this one "
 				"reads %d): run `railhead gate --again`",

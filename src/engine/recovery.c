@@ -25,7 +25,7 @@ struct device_run {
 	struct record *record;
 	struct watch watch;
 	struct flow flow;
-	struct reasons failures; /* of this run: id and reason of each failed change */
+	struct findings failures; /* of this run: each failed change */
 };
 
 static void broken(struct device_run *d, const struct err *err)
@@ -120,8 +120,8 @@ static void add_lost(const struct device_run *d, struct verdict *v)
 		if (!w->lost_at)
 			continue;
 		loss = loss_of(d->root, w);
-		text = xasprintf("%s: %s; %s", w->addr, w->why, loss.next);
-		reasons_add(&v->reasons, loss.fault, text);
+		text = xasprintf("%s; %s", w->why, loss.next);
+		findings_say(&v->findings, loss.fault, w->addr, text);
 	}
 }
 
@@ -139,7 +139,7 @@ static void stay_lapsed(struct device_run *d, const struct run *run, struct verd
 {
 	verdict_lapse(v);
 	for (size_t i = 0; i < d->failures.list.n; i++)
-		reasons_add_as(&v->reasons, &d->failures.list.v[i]);
+		findings_add(&v->findings, &d->failures.list.v[i]);
 	add_lost(d, v);
 	move(d, run, FLOW_DEVICE_AWAY, v);
 }
@@ -199,19 +199,16 @@ static void leave_flapping(struct device_run *d)
 		d->watch.list.v[i].tried |= d->watch.list.v[i].flapping;
 }
 
-/* Whether a change of the function failed; keeps the reasons. */
+/* Whether a change of the function failed; keeps what was found. */
 static bool failed(struct device_run *d, const struct run *run, const struct watched *w)
 {
 	size_t before = d->failures.list.n;
 
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		const struct change *c = run->plan.list.v[i];
-		cleanup_free char *text = NULL;
 
-		if (c->state != CHANGE_FAILED || strncmp(c->lane, w->addr, strlen(w->addr)) != 0)
-			continue;
-		text = xasprintf("%s: %s", c->id, c->reason ? c->reason : "failed");
-		reasons_add(&d->failures, fault_of_change(c), text);
+		if (c->state == CHANGE_FAILED && strncmp(c->lane, w->addr, strlen(w->addr)) == 0)
+			findings_add_change(&d->failures, c, 0);
 	}
 	return d->failures.list.n > before;
 }
@@ -265,7 +262,7 @@ static bool bring_back(struct device_run *d)
 		return false;
 	if (run.status != RUN_OK) {
 		no_profile(d, &run);
-		reasons_add(&v.reasons, run.why.fault, run.why.text);
+		findings_say(&v.findings, run.why.fault, NULL, run.why.text);
 		stay_lapsed(d, &run, &v);
 		goto out;
 	}
@@ -416,7 +413,7 @@ void recovery_run(struct recovery *r)
 	if (r->end == END_BROKEN && r->unit && !r->status.record.verdict.admit &&
 	    service_retry(r->root, true, &err) < 0)
 		r->complain(err.text);
-	reasons_free(&d.failures);
+	findings_free(&d.failures);
 	watch_free(&d.watch);
 }
 

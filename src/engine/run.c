@@ -12,7 +12,6 @@
 #include "checks/xid.h"
 #include "engine/freeze.h"
 #include "engine/hold_back.h"
-#include "engine/join.h"
 #include "kinds/kind.h"
 #include "profile/search.h"
 #include "sys/acs.h"
@@ -110,8 +109,9 @@ static void make_plan(struct run *run)
 	    sections_emit(&ctx, &run->plan, &why) < 0)
 		unfit(run, &why);
 	hold_back(&ctx, &run->plan);
-	if (run->opt.record)
-		join_record(&run->plan, run->opt.record);
+	if (run->opt.lessons)
+		plan_learn(&run->plan, run->opt.lessons);
+	run->opt.lessons = NULL; /* the caller's */
 }
 
 /* A unit runs in another directory. */
@@ -281,14 +281,14 @@ void run_verdict(const struct run *run, struct verdict *ret)
 	ret->admit = (run->status == RUN_OFF && run->site.admit_off) ||
 		     (run->status == RUN_NONE && run->site.admit_none);
 	if (ret->admit)
-		reasons_add(&ret->reasons, fault,
-			    run->status == RUN_OFF
-				    ? "railhead.conf still admits work (admit_off)"
-				    : "railhead.conf still admits work (admit_none)");
+		findings_say(&ret->findings, fault, NULL,
+			     run->status == RUN_OFF
+				     ? "railhead.conf still admits work (admit_off)"
+				     : "railhead.conf still admits work (admit_none)");
 	for (size_t i = 0; run->status == RUN_INVALID && i < diags->list.n; i++) {
 		cleanup_free char *line = diag_format(&diags->list.v[i]);
 
-		reasons_add(&ret->reasons, fault, line);
+		findings_say(&ret->findings, fault, NULL, line);
 	}
 }
 

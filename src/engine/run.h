@@ -18,8 +18,6 @@
 #include "sections/sections.h"
 #include "sys/root.h"
 
-struct record; /* of engine/record.h */
-
 enum run_status {
 	RUN_OK,
 	RUN_OFF,     /* railhead=off */
@@ -53,7 +51,7 @@ struct run_options {
 	enum freeze freeze;
 	uint64_t waited;     /* the result of run_wait_devices() of an earlier run */
 	struct node *survey; /* of an earlier run, still valid: moved into this run; or NULL */
-	const struct record *record; /* of this boot, to be joined with the plan; or NULL */
+	const struct lessons *lessons; /* of this boot, to be joined with the plan; or NULL */
 };
 
 struct run {

@@ -59,6 +59,7 @@ static bool is_forgiven(const struct change *c, int code)
 static void fail_by(struct change *c, const struct err *err)
 {
 	fail(c, err->text);
+	c->mend = err->mend;
 	if (is_forgiven(c, err->code))
 		c->state = CHANGE_UNSUPPORTED;
 	/* A change that could not be looked at is not known to be wrong. */

@@ -5,32 +5,25 @@
 
 #include "base/mem.h"
 
-bool under_load_is(const struct reason *r)
+/* Whether the change of the finding holds now, without the load. */
+static bool holds_now(const struct run *run, const struct finding *f)
 {
-	return strstr(r->text, JUDGED_UNDER_LOAD) || strstr(r->text, SINCE_THE_LOAD);
-}
-
-/* Whether the change of the reason "ID: ..." holds now. */
-static bool holds_now(const struct run *run, const struct reason *r)
-{
-	const char *end = strstr(r->text, ": "); /* ": ", because an address contains colons */
-	cleanup_free char *id = xstrndup(r->text, end ? (size_t)(end - r->text) : 0);
-	const struct change *c = plan_find(&run->plan, id);
+	const struct change *c = f->id ? plan_find(&run->plan, f->id) : NULL;
 
 	return c && c->of_load && change_holds(c);
 }
 
 void under_load_keep(const struct record *record, const struct run *run, struct verdict *v)
 {
-	const struct reasons *recorded = &record->verdict.reasons;
+	const struct findings *recorded = &record->verdict.findings;
 
 	for (size_t i = 0; i < recorded->list.n; i++) {
-		const struct reason *r = &recorded->list.v[i];
+		const struct finding *f = &recorded->list.v[i];
 
-		if (!strstr(r->text, JUDGED_UNDER_LOAD) || !holds_now(run, r))
+		if (!f->load || f->late || !holds_now(run, f))
 			continue;
-		reasons_add_as(&v->reasons, r);
-		if (r->on_fail == ON_FAIL_DEGRADE && v->kind == VERDICT_READY)
+		findings_add(&v->findings, f);
+		if (f->on_fail == ON_FAIL_DEGRADE && v->kind == VERDICT_READY)
 			v->kind = VERDICT_DEGRADED;
 	}
 }

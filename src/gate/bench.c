@@ -111,7 +111,10 @@ static void finish(struct child *c, enum change_state state, const char *fmt, ..
 		abort();
 	va_end(ap);
 	job->state = state;
+	job->mend = err_take_mark(text, fmt);
 	clean_text(job->reason, sizeof(job->reason), text);
+	if (job->mend >= strlen(job->reason))
+		job->mend = 0; /* cut off */
 	free(text);
 	if (c->started_us)
 		job->duration_us = clock_usec() - c->started_us;
@@ -212,13 +215,13 @@ static void finish_killed(struct child *c)
 		finish_said(c, what);
 	else if (c->cut_short)
 		finish(c, CHANGE_FAILED,
-		       "no result within %u ms, when gate.budget was used up; raise gate.budget, "
-		       "or leave checks out",
+		       "no result within %u ms, when gate.budget was used up" TO_MEND
+		       "raise gate.budget, or leave checks out",
 		       had_ms);
 	else
 		finish(c, CHANGE_FAILED,
-		       "no result within %u ms; it was killed: see in the kernel log why it hung, "
-		       "or raise the timeout of the check",
+		       "no result within %u ms, so it was killed" TO_MEND
+		       "see in the kernel log why it hung, or raise the timeout of the check",
 		       had_ms);
 }
 
@@ -494,8 +497,8 @@ static void finish_too_late(const struct child *all, size_t n, struct child *c,
 		    (!slowest || all[i].job->duration_us > slowest->job->duration_us))
 			slowest = &all[i];
 	finish(c, CHANGE_UNKNOWN,
-	       "its turn did not come within the budget of %u ms%s%s; raise gate.budget, or mend "
-	       "the slow part",
+	       "its turn did not come within the budget of %u ms%s%s" TO_MEND
+	       "raise gate.budget, or mend the slow part",
 	       budget_ms, slowest ? ", most of which went to " : "",
 	       slowest ? slowest->job->name : "");
 }
@@ -623,6 +626,7 @@ void bench_job_clear(struct bench_job *job)
 	job->result = NULL;
 	job->state = CHANGE_UNKNOWN;
 	job->reason[0] = '\0';
+	job->mend = 0;
 	job->started_us = job->duration_us = 0;
 	job->by_budget = false;
 }

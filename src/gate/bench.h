@@ -76,6 +76,7 @@ struct bench_job {
 	enum change_state state;
 	json_t *result;	     /* owned; the whole line, or NULL; if many: always an array */
 	char reason[256];    /* UTF-8, one line; "" iff measured */
+	unsigned int mend;   /* where in reason the remedy begins; 0: it has none */
 	uint64_t started_us; /* CLOCK_MONOTONIC; 0: the child did not start, or its start is unknown
 			      */
 	uint64_t duration_us; /* from the child's start until it ended or was abandoned */

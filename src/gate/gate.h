@@ -42,39 +42,15 @@ enum verdict_kind {
 	VERDICT_NONE,	 /* no profile matches */
 };
 
-/* A sentence "ID: fault; remedy", and its parts for programs. */
-struct reason {
-	enum fault fault; /* FAULT_NONE only in a record of a version without codes */
-	enum on_fail on_fail;
-	enum fault lasting; /* if awaited: the fault if it lasts; or FAULT_NONE */
-	char *text;
-};
-
-struct reasons {
-	VEC(struct reason) list;
-};
-
-/* Copies the text. Reasons that block work come first, in order of addition. */
-void reasons_add(struct reasons *r, enum fault fault, const char *text);
-void reasons_add_as(struct reasons *r, const struct reason *like);
-/* Removes the reasons of a fault. */
-void reasons_drop(struct reasons *r, enum fault fault);
-void reasons_free(struct reasons *r);
-
-/* A fault of one or more reasons. */
-struct fault_seen {
-	enum fault fault;
-	enum on_fail on_fail; /* the gravest of the reasons */
-	size_t n;
-	const char *text; /* of the first reason */
-};
-
-/* Each fault once, in the order of the reasons. Returns how many there are. */
-size_t reasons_faults(const struct reasons *r, struct fault_seen ret[FAULT_COUNT]);
+/*
+ * Adds the finding of a change that does not hold. followers: others that wait for it, and do not
+ * hold either.
+ */
+void findings_add_change(struct findings *l, const struct change *c, unsigned int followers);
 
 struct verdict {
 	enum verdict_kind kind;
-	struct reasons reasons;
+	struct findings findings;
 	bool admit; /* work may run */
 	/* Ids of missing optional parts and of checks without an answer: not judged. */
 	struct strv skipped;
@@ -99,9 +75,9 @@ void verdict_simple(struct verdict *ret, enum verdict_kind kind, enum fault faul
 		    const char *reason);
 /* WAITING has lasted usec, the limit: becomes the verdict `otherwise`, with a reason. */
 void verdict_give_up(struct verdict *v, uint64_t usec);
-/* Withdraws admission. Awaited reasons get their own fault, because no further look follows. */
+/* Withdraws admission. Awaited findings get their own fault, because no further look follows. */
 void verdict_lapse(struct verdict *v);
-/* Copies the recorded parts: kind, admission, reasons and skipped ids. */
+/* Copies the recorded parts: kind, admission, findings and skipped ids. */
 void verdict_copy(struct verdict *ret, const struct verdict *v);
 void verdict_free(struct verdict *v);
 /* gate.wait of the profile, in microseconds; default 10 minutes. */

@@ -263,13 +263,14 @@ void judge_probe(struct probe *p, const struct bench_job *job)
 	} else if (job->state == CHANGE_UNSUPPORTED && p->m.demanded) {
 		bool figure = p->n_figures > 0;
 
-		p->m.reason = xasprintf("%s: unsupported (%s)%s%s; leave the check out, or write "
-					"optional: true",
-					p->subject, job->reason,
+		p->m.reason = xasprintf("%s: unsupported (%s)%s%s", p->subject, job->reason,
 					figure ? ", and the profile requires " : "",
 					figure ? p->figures[0].wanted : "");
-	} else
-		p->m.reason = xasprintf("%s: %s", p->subject, job->reason);
+		p->m.remedy = xstrdup("leave the check out, or write optional: true");
+	} else {
+		measurement_say(&p->m, xasprintf("%s: %s", p->subject, job->reason),
+				job->mend ? (unsigned int)strlen(p->subject) + 2 + job->mend : 0);
+	}
 	if (!p->m.wanted && p->n_figures)
 		p->m.wanted = xstrdup(p->figures[0].wanted);
 }
@@ -377,7 +378,15 @@ void judge_looks(struct probe *p, const char *others)
 	} else if (p->m.state == CHANGE_INVALID && others) {
 		cleanup_free char *before = p->m.reason;
 
-		p->m.reason = xasprintf("%s; %s", before, others);
+		free(p->m.remedy);
+		p->m.reason = xasprintf("%s; %s%s", before,
+					*others ? "other work meanwhile: "
+						: "no process used much CPU time meanwhile",
+					others);
+		p->m.remedy = xstrdup(*others ? "stop that work, or order it after "
+						"railhead-ready.target"
+					      : "check for interrupts, and for a hypervisor that "
+						"takes CPUs away");
 	}
 	if (p->m.looks.n < 2) /* the measurement itself has the same facts */
 		measurement_looks_free(&p->m);
@@ -417,7 +426,7 @@ void judge_causes(const struct section_ctx *ctx, struct probe *p)
 {
 	const char *own = json_string_value(json_object_get(p->m.detail, "cause"));
 	struct causes causes = {0};
-	cleanup_free char *before = p->m.reason, *text = NULL;
+	cleanup_free char *text = NULL;
 
 	if (own) /* the cause that the program observed comes first */
 		cause_add(&causes, true, "%s", own);
@@ -426,7 +435,10 @@ void judge_causes(const struct section_ctx *ctx, struct probe *p)
 	causes_of_line(p->m.detail, &causes);
 	causes_of_nodes(ctx, &p->nodes, &causes);
 	text = causes_text(&causes);
-	p->m.reason = xasprintf("%s%s%s%s%s", before, *text ? "; " : "", text,
-				p->remedy ? "; " : "", p->remedy ? p->remedy : "");
+	p->m.causes = *text ? take_ptr(text) : NULL;
+	if (p->remedy) {
+		free(p->m.remedy);
+		p->m.remedy = xstrdup(p->remedy);
+	}
 	causes_free(&causes);
 }

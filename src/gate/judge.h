@@ -15,11 +15,11 @@ bool wants_second_look(const struct probe *p);
 /* Keeps the result of the look, after judge_sets(). */
 void judge_look(struct probe *p);
 /*
- * After the last look: marks a probe that was slow in one look only, or disturbed. others: a
- * sentence on the work that ran during the second look, or NULL.
+ * After the last look: marks a probe that was slow in one look only, or disturbed. others: the work
+ * that ran during the second look, as of neighbours_text(); "": none; NULL: there was no such look.
  */
 void judge_looks(struct probe *p, const char *others);
 /* Sets the measurement's fault, once its state is final. */
 void judge_fault(struct probe *p);
-/* Appends to the reason why the part may be slow, with the observations. */
+/* Sets why the part may be slow, with the observations, and the remedy. */
 void judge_causes(const struct section_ctx *ctx, struct probe *p);

@@ -134,7 +134,8 @@ static void plan_probe(const struct section_ctx *ctx, const struct probe *p, str
 	c->on_fail = p->m.on_fail;
 	/* In a tree a program of the site may be missing; only the running machine must have it. */
 	if (p->m.reason && (ctx->root->live || !streq(run, "command")))
-		change_note(c, "not as the machine is now: %s", p->m.reason);
+		change_note(c, "not as the machine is now: %s%s%s", p->m.reason,
+			    p->m.remedy ? "; " : "", or_empty(p->m.remedy));
 }
 
 void gate_plan(const struct section_ctx *ctx, struct plan *plan)
@@ -230,17 +231,6 @@ static int look(struct probes *all, struct probe **probes, size_t n, unsigned in
 	return 0;
 }
 
-static char *others_text(const struct neighbours *before, const struct neighbours *after)
-{
-	cleanup_free char *names = neighbours_text(before, after);
-
-	return names ? xasprintf("other work meanwhile: %s; stop that work, or order it after "
-				 "railhead-ready.target",
-				 names)
-		     : xstrdup("no process used much CPU time meanwhile: check for interrupts, and "
-			       "for a hypervisor that takes CPUs away");
-}
-
 static bool is_wanted(const struct probe *p)
 {
 	return !probe_is_declined(p);
@@ -289,7 +279,7 @@ static int look_again(struct probes *all, uint64_t end, char **ret_others, struc
 	neighbours_look(&before);
 	r = look(all, again, n, LONG_TIMES, end, err);
 	neighbours_look(&after);
-	*ret_others = others_text(&before, &after);
+	*ret_others = neighbours_text(&before, &after) ?: xstrdup("");
 	neighbours_free(&before);
 	neighbours_free(&after);
 	return r;

@@ -151,6 +151,7 @@ static void fail_as_all(const struct group *g, struct bench_job *job)
 {
 	job->state = g->copy.state == CHANGE_SAME ? CHANGE_UNKNOWN : g->copy.state;
 	job->by_budget = g->copy.by_budget;
+	job->mend = g->copy.mend;
 	snprintf(job->reason, sizeof(job->reason), "%s",
 		 g->copy.reason[0] ? g->copy.reason
 				   : "its turn did not come within the budget; raise gate.budget");

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "gate/gate.h"
+#include "plan/render.h"
 
 enum { CHAIN_MAX = 8 }; /* a VF waits for its PF, which waits for another one */
 
@@ -19,62 +20,6 @@ static const char *const names[] = {
 const char *verdict_name(enum verdict_kind k)
 {
 	return names[k];
-}
-
-void reasons_add_as(struct reasons *r, const struct reason *like)
-{
-	struct reason one = *like;
-	size_t at = r->list.n;
-
-	one.text = str_printable(like->text, SIZE_MAX); /* a value of a device may be in it */
-	vec_push(&r->list, one);
-	for (; at > 0 && r->list.v[at - 1].on_fail > one.on_fail; at--)
-		r->list.v[at] = r->list.v[at - 1];
-	r->list.v[at] = one;
-}
-
-void reasons_add(struct reasons *r, enum fault fault, const char *text)
-{
-	reasons_add_as(r, &(struct reason){.fault = fault, .text = (char *)text});
-}
-
-void reasons_drop(struct reasons *r, enum fault fault)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->list.n; i++)
-		if (r->list.v[i].fault == fault)
-			free(r->list.v[i].text);
-		else
-			r->list.v[n++] = r->list.v[i];
-	r->list.n = n;
-}
-
-void reasons_free(struct reasons *r)
-{
-	for (size_t i = 0; i < r->list.n; i++)
-		free(r->list.v[i].text);
-	vec_free(&r->list);
-}
-
-size_t reasons_faults(const struct reasons *r, struct fault_seen ret[FAULT_COUNT])
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->list.n; i++) {
-		const struct reason *reason = &r->list.v[i];
-		size_t k = 0;
-
-		while (k < n && ret[k].fault != reason->fault)
-			k++;
-		if (!reason->fault)
-			continue;
-		if (k == n)
-			ret[n++] = (struct fault_seen){reason->fault, reason->on_fail, 0,
-						       reason->text};
-		ret[k].n++;
-	}
-	return n;
 }
 
 /* The verdict so far: with all findings, and without the checks that may still pass. */
@@ -129,52 +74,65 @@ static const struct change *find_culprit(const struct plan *plan, const struct c
 }
 
 /* Reports the name of railhead's own file only, because the file has many lines. */
-static void add_found(struct str *text, const struct change *c)
+static char *describe_file(const struct change *c)
 {
-	if (c->kind != &kind_file)
-		str_addf(text, "found '%s', expected '%s'", c->observed ? c->observed : "nothing",
-			 c->desired);
-	else if (!*c->desired)
-		str_addf(text, "%s: an earlier profile left the file; `railhead apply` removes it",
-			 c->target);
-	else
-		str_addf(text, "%s is %s; `railhead apply` writes it", c->target,
-			 streq(c->observed ? c->observed : "", "absent")
-				 ? "absent"
-				 : "different from the profile");
-	if (c->reason)
-		str_addf(text, "; %s", c->reason);
+	if (!*c->desired)
+		return xasprintf("%s: an earlier profile left the file", c->target);
+	return xasprintf("%s is %s", c->target,
+			 streq(or_empty(c->observed), "absent") ? "absent"
+								: "different from the profile");
 }
 
-/* followers: that wait for it, and do not hold either. */
+void findings_add_change(struct findings *l, const struct change *c, unsigned int followers)
+{
+	bool refused = change_was_refused(c), differs = c->state == CHANGE_DIFFERS;
+	cleanup_free char *place = render_line(c->origin), *file = NULL, *why = NULL;
+	struct finding f = {
+		.id = c->id,
+		.state = c->state,
+		.on_fail = c->on_fail,
+		.fault = fault_of_change(c),
+		.lasting = differs && c->settles ? fault_of_change(c) : FAULT_NONE,
+		.why = c->reason,
+		.load = c->load,
+		.late = c->load && !c->of_load,
+		.drifted = c->drifted,
+		.by = c->by,
+		.followers = followers,
+	};
+
+	if (refused)
+		f.tried = c->tried;
+	else if (differs && c->kind->set && !c->withheld)
+		f.apply = place;
+	if (c->kind == &kind_file && c->state != CHANGE_FAILED) {
+		file = describe_file(c);
+		why = c->reason ? xasprintf("%s; %s", file, c->reason) : xstrdup(file);
+		f.why = why;
+	} else if (c->state != CHANGE_FAILED) {
+		f.wanted = c->desired;
+		f.found = c->observed;
+	} else if (!f.why) {
+		f.why = (char *)"failed";
+	}
+	if (f.why && f.why == c->reason && c->mend) {
+		why = xstrndup(c->reason, c->mend - strlen("; "));
+		f.why = why;
+		f.remedy = c->reason + c->mend;
+	}
+	findings_add(l, &f);
+}
+
 static void judge_change(const struct change *c, bool follows, size_t followers,
 			 struct judgement *j)
 {
-	cleanup_str struct str text = {0};
-	bool may_come = c->settles && c->state == CHANGE_DIFFERS;
-
 	if (c->state == CHANGE_UNSUPPORTED && (c->optional || c->kind == &kind_check))
 		strv_add(&j->v->skipped, c->id);
 	if (change_holds(c))
 		return;
-	found(j, c->id, c->on_fail, may_come);
-	if (follows)
-		return;
-	str_addf(&text, "%s: ", c->id);
-	if (c->state == CHANGE_FAILED)
-		str_add(&text, c->reason ? c->reason : "failed");
-	else if (change_was_refused(c))
-		str_addf(&text, "%s (stage %s; still '%s')", c->tried.words,
-			 stage_name(c->tried.stage), c->observed ? c->observed : "unknown");
-	else
-		add_found(&text, c);
-	if (followers)
-		str_addf(&text, " (and %zu more that wait for it)", followers);
-	reasons_add_as(&j->v->reasons,
-		       &(struct reason){.fault = fault_of_change(c),
-					.on_fail = c->on_fail,
-					.lasting = may_come ? fault_of_change(c) : FAULT_NONE,
-					.text = text.s});
+	found(j, c->id, c->on_fail, c->settles && c->state == CHANGE_DIFFERS);
+	if (!follows)
+		findings_add_change(&j->v->findings, c, (unsigned int)followers);
 }
 
 static void judge_changes(const struct plan *plan, struct judgement *j)
@@ -207,19 +165,21 @@ bool measurement_may_come(enum change_state s)
 
 static void judge_measurement(const struct measurement *m, struct judgement *j)
 {
-	cleanup_free char *text = NULL;
-
 	if (m->state == CHANGE_UNSUPPORTED && !m->demanded)
 		strv_add(&j->v->skipped, m->id);
 	if (measurement_holds(m) || m->follows)
 		return;
-	text = xasprintf("%s: %s", m->id, m->reason);
-	reasons_add_as(
-		&j->v->reasons,
-		&(struct reason){.fault = m->fault,
-				 .on_fail = m->on_fail,
-				 .lasting = m->state == CHANGE_NOT_YET ? m->fault : FAULT_NONE,
-				 .text = text});
+	findings_add(&j->v->findings,
+		     &(struct finding){
+			     .id = m->id,
+			     .state = m->state,
+			     .on_fail = m->on_fail,
+			     .fault = m->fault,
+			     .lasting = m->state == CHANGE_NOT_YET ? m->fault : FAULT_NONE,
+			     .why = m->reason,
+			     .causes = m->causes,
+			     .remedy = m->remedy,
+		     });
 	found(j, m->id, m->on_fail, measurement_may_come(m->state));
 }
 
@@ -237,9 +197,9 @@ void gate_judge(const struct profile *profile, const struct plan *plan,
 	v.admit = j.all <= worst;
 	v.otherwise = j.all;
 	v.kind = !v.admit && j.sure <= worst ? VERDICT_WAITING : j.all;
-	for (size_t i = 0; v.kind == VERDICT_WAITING && i < v.reasons.list.n; i++)
-		if (v.reasons.list.v[i].lasting)
-			v.reasons.list.v[i].fault = FAULT_GATE_NOT_YET;
+	for (size_t i = 0; v.kind == VERDICT_WAITING && i < v.findings.list.n; i++)
+		if (v.findings.list.v[i].lasting)
+			v.findings.list.v[i].fault = FAULT_GATE_NOT_YET;
 	*ret = v;
 }
 
@@ -249,16 +209,16 @@ uint64_t gate_wait(const struct profile *profile)
 			       GATE_WAIT_S * UINT64_C(1000000));
 }
 
-static void take_lasting(struct reasons *r)
+static void take_lasting(struct findings *l)
 {
-	for (size_t i = 0; i < r->list.n; i++)
-		if (r->list.v[i].lasting)
-			r->list.v[i].fault = r->list.v[i].lasting;
+	for (size_t i = 0; i < l->list.n; i++)
+		if (l->list.v[i].lasting)
+			l->list.v[i].fault = l->list.v[i].lasting;
 }
 
 void verdict_lapse(struct verdict *v)
 {
-	take_lasting(&v->reasons);
+	take_lasting(&v->findings);
 	v->kind = VERDICT_LAPSED;
 	v->admit = false;
 }
@@ -272,12 +232,12 @@ void verdict_give_up(struct verdict *v, uint64_t usec)
 	if (v->awaited.n > 1)
 		str_addf(&text, " and %zu more", v->awaited.n - 1);
 	str_add(&text, ", and gave up; mend the faults above, then run `railhead gate`");
-	take_lasting(&v->reasons);
-	reasons_add_as(&v->reasons, &(struct reason){.fault = FAULT_GATE_WAIT_OVER,
-						     .on_fail = v->otherwise == VERDICT_DEGRADED
-									? ON_FAIL_DEGRADE
-									: ON_FAIL_BLOCK,
-						     .text = text.s});
+	take_lasting(&v->findings);
+	findings_add(&v->findings,
+		     &(struct finding){.fault = FAULT_GATE_WAIT_OVER,
+				       .on_fail = v->otherwise == VERDICT_DEGRADED ? ON_FAIL_DEGRADE
+										   : ON_FAIL_BLOCK,
+				       .why = text.s});
 	v->kind = v->otherwise;
 }
 
@@ -286,21 +246,21 @@ void verdict_simple(struct verdict *ret, enum verdict_kind kind, enum fault faul
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->kind = kind;
-	reasons_add(&ret->reasons, fault, reason);
+	findings_say(&ret->findings, fault, NULL, reason);
 }
 
 void verdict_copy(struct verdict *ret, const struct verdict *v)
 {
 	*ret = (struct verdict){.kind = v->kind, .admit = v->admit};
-	for (size_t i = 0; i < v->reasons.list.n; i++)
-		reasons_add_as(&ret->reasons, &v->reasons.list.v[i]);
+	for (size_t i = 0; i < v->findings.list.n; i++)
+		findings_add(&ret->findings, &v->findings.list.v[i]);
 	for (size_t i = 0; i < v->skipped.n; i++)
 		strv_add(&ret->skipped, v->skipped.v[i]);
 }
 
 void verdict_free(struct verdict *v)
 {
-	reasons_free(&v->reasons);
+	findings_free(&v->findings);
 	strv_free(&v->awaited);
 	strv_free(&v->skipped);
 }

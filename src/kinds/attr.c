@@ -106,7 +106,8 @@ static int reject_word(const struct kind_ctx *ctx, const struct change *c, const
 	if (strstr(padded, word))
 		return 0;
 	read_attr(ctx->root, &driver, NULL, "%.*s/scaling_driver", dir, file);
-	return err_set(err, -EINVAL, "%s: the driver (%s) has no '%s'; expected one of: %s", file,
+	return err_set(err, -EINVAL,
+		       "%s: the driver (%s) has no '%s'" TO_MEND "expected one of: %s", file,
 		       driver ?: "unknown", c->desired, offers);
 }
 

@@ -40,7 +40,7 @@ static int not_offered(const struct change *c, const struct disk *disk, struct e
 	const struct block_item *item = c->on.item;
 
 	return err_set(err, -EOPNOTSUPP,
-		       "%s (%s): its driver, or this kernel, offers no queue/%s; leave "
+		       "%s (%s): its driver, or this kernel, offers no queue/%s" TO_MEND "leave "
 		       "block.SET.%s out, or name %s in block.SET.optional",
 		       disk_named(c, disk), c->on.name, item->file, c->on.key, c->on.key);
 }
@@ -241,15 +241,17 @@ static int too_many(const struct root *root, const struct change *c, const struc
 
 	if (read_attr(root, &scheduler, NULL, "/sys/block/%s/queue/scheduler", disk->name) == 0 &&
 	    !change_equal(COMPARE_TEXT, "none", scheduler))
-		return err_set(err, -EINVAL,
-			       "%s: %s requests are too many, because a scheduler has at most %d; "
-			       "write fewer",
-			       disk->name, c->desired, SCHEDULED_MAX);
+		return err_set(
+			err, -EINVAL,
+			"%s: %s requests are too many, because a scheduler has at most %d" TO_MEND
+			"write fewer",
+			disk->name, c->desired, SCHEDULED_MAX);
 	if (read_u64(root, &tags, NULL, "/sys/block/%s/mq/0/nr_tags", disk->name) < 0)
 		return err_wrap(err, "%s", disk->name);
 	return err_set(err, -EINVAL,
 		       "%s: %s requests are too many, because without a scheduler the queue has at "
-		       "most the %llu of the hardware; write fewer, or scheduler: mq-deadline",
+		       "most the %llu of the hardware" TO_MEND
+		       "write fewer, or scheduler: mq-deadline",
 		       disk->name, c->desired, (unsigned long long)tags);
 }
 

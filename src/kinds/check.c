@@ -138,7 +138,8 @@ static int look_unloaded(const struct kind_ctx *ctx, struct change *c, struct er
 					 ? "the module is built into the kernel; only "
 					   "initcall_blacklist= disables it"
 					 : "the module was loaded before the blacklist was in "
-					   "force, or by name; see modprobe.d(5), blacklist");
+					   "force, or by name" TO_MEND
+					   "see modprobe.d(5), blacklist");
 	return 0;
 }
 
@@ -160,8 +161,9 @@ static int look_driver_version(const struct kind_ctx *ctx, struct change *c, str
 	}
 	if (read_attr(ctx->root, &text, NULL, "/sys/module/%s/version", dir) < 0) {
 		change_observe(c, "no version");
-		change_reason(c, "this driver shows no version, because it is the kernel's own; "
-				 "install the vendor's driver, or write require.kernel");
+		change_reason(c,
+			      "this driver shows no version, because it is the kernel's own" TO_MEND
+			      "install the vendor's driver, or write require.kernel");
 		c->state = CHANGE_DIFFERS;
 		return 0;
 	}

@@ -121,7 +121,8 @@ static int look_workqueues(const struct kind_ctx *ctx, struct change *c, struct 
 	cpus_remove_all(&others, &wanted);
 	c->state = cpus_within(&have, &others) ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (c->state == CHANGE_DIFFERS)
-		change_reason(c, "kernel work of any program may run on isolated CPUs; look for "
+		change_reason(c, "kernel work of any program may run on isolated CPUs" TO_MEND
+				 "look for "
 				 "the program that writes " WORKQUEUES);
 	return 0;
 }

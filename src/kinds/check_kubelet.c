@@ -41,7 +41,8 @@ static void compare(struct change *c, const json_t *machine)
 		change_reason(c,
 			      "the kubelet's memory manager has recorded %lluM of %s on NUMA node "
 			      "%u, but the profile makes %lluM: the kubelet will not start (\"the "
-			      "expected machine state is different from the real one\"); drain the "
+			      "expected machine state is different from the real one\")" TO_MEND
+			      "drain the "
 			      "node, stop the kubelet and remove " KUBELET_STATE,
 			      (unsigned long long)(have >> 20), part->name, part->index,
 			      (unsigned long long)(want >> 20));
@@ -68,7 +69,8 @@ static int look_kubelet(const struct kind_ctx *ctx, struct change *c, struct err
 		json_decref(state);
 		return err_set(err, -EBADMSG,
 			       KUBELET_STATE " is not a JSON object, and the kubelet will not "
-					     "start with it; drain the node and remove it");
+					     "start with it" TO_MEND
+					     "drain the node and remove it");
 	}
 	policy = json_string_value(json_object_get(state, "policyName"));
 	if (policy && streq(policy, "Static")) {

@@ -547,11 +547,12 @@ static bool tell_of_data_direct(struct change *c, const struct wanted *w)
 	if (w->wish != P2P_WISH_TRANSLATED || !w->way.data_direct)
 		return false;
 	change_observe(c, "Data Direct");
-	change_reason(c,
-		      "data between %s and GPUs goes by its Data Direct function %s, for which no "
-		      "setting of ACS is known that is both checked by the IOMMU and straight; "
-		      "write p2p: direct or isolated",
-		      w->nic, w->mover);
+	change_reason(
+		c,
+		"data between %s and GPUs goes by its Data Direct function %s, for which no "
+		"setting of ACS is known that is both checked by the IOMMU and straight" TO_MEND
+		"write p2p: direct or isolated",
+		w->nic, w->mover);
 	c->state = CHANGE_UNSUPPORTED;
 	return true;
 }

@@ -58,7 +58,9 @@ static int look_payload(const struct kind_ctx *ctx, struct change *c, struct err
 		return 0;
 	limit = find_limit(ctx, addr, &x, want, &at);
 	if (limit)
-		change_reason(c, "%s is capable of at most %u, a limit of the hardware; write %u",
+		change_reason(c,
+			      "%s is capable of at most %u, a limit of the hardware" TO_MEND
+			      "write %u",
 			      at, limit, limit);
 	else
 		change_reason(c, "all devices on the way to the root are capable of it, but the "

@@ -151,7 +151,8 @@ static int no_dcb(const struct dcb_port *port, struct err *err)
 			       port->addr);
 	return err_set(err, -EOPNOTSUPP,
 		       "%s: the driver %s offers no DCB, or this kernel was built without "
-		       "CONFIG_DCB; leave trust, dscp_map, pfc, ets, buffers and cable_length out "
+		       "CONFIG_DCB" TO_MEND
+		       "leave trust, dscp_map, pfc, ets, buffers and cable_length out "
 		       "of qos, or name them in qos.SET.optional",
 		       port->addr, *port->driver ? port->driver : "(none)");
 }
@@ -170,7 +171,8 @@ static int want_offered(const struct dcb_port *port, const struct change *c, str
 	    (item->group != DCB_BUFFER || info->has_buffer))
 		return 0;
 	return err_set(err, -EOPNOTSUPP,
-		       "%s (%s): the driver %s offers no %s by DCB; leave qos.SET.%s out, or name "
+		       "%s (%s): the driver %s offers no %s by DCB" TO_MEND
+		       "leave qos.SET.%s out, or name "
 		       "it in qos.SET.optional",
 		       port->addr, port->dev.name, port->driver, what[item->group], c->on.key);
 }
@@ -210,13 +212,15 @@ static int send_dcbx(const struct dcb_port *port, const struct change *c, struct
 	(void)c;
 	if (r == -EPERM && streq(port->driver, "ice"))
 		return err_set(err, r,
-			       "%s: the firmware's LLDP agent decides over DCB; turn it off: "
+			       "%s: the firmware's LLDP agent decides over DCB" TO_MEND
+			       "turn it off: "
 			       "ethtool --set-priv-flags %s fw-lldp-agent off",
 			       port->addr, port->dev.name);
 	if (r == -EPERM)
 		return err_set(err, r,
 			       "%s (%s): the driver %s leaves DCB to its firmware's DCBX or LLDP "
-			       "agent, which would override the host's settings; turn it off in "
+			       "agent, which would override the host's settings" TO_MEND
+			       "turn it off in "
 			       "the firmware's settings (mlx5: LLDP_NB_DCBX_P1; bnxt: niccli, "
 			       "lldp_nearest_bridge and dcbx_mode) and cold-boot",
 			       port->addr, port->dev.name, port->driver);
@@ -341,11 +345,11 @@ static int see(struct dcb_port *port, const struct change *c, const char *desire
 	after = show(port, c);
 	if (streq(after, desired) || !streq(after, before))
 		return 0;
-	return err_set(err, -EOPNOTSUPP,
-		       "%s (%s): driver %s accepted %s %s but kept %s, because it has no function "
-		       "for this key; leave qos.SET.%s out, or name it in qos.SET.optional",
-		       port->addr, port->dev.name, port->driver, c->on.key, desired, before,
-		       c->on.key);
+	return err_set(
+		err, -EOPNOTSUPP,
+		"%s (%s): driver %s accepted %s %s but kept %s, because it has no function "
+		"for this key" TO_MEND "leave qos.SET.%s out, or name it in qos.SET.optional",
+		port->addr, port->dev.name, port->driver, c->on.key, desired, before, c->on.key);
 }
 
 static int set_here(struct dcb_port *port, const struct change *c, struct err *err)

@@ -50,7 +50,8 @@ static int no_eswitch(const struct kind_ctx *ctx, struct change *c, const char *
 		return 0;
 	}
 	return err_set(err, -EOPNOTSUPP,
-		       "the driver %s offers no eswitch modes on %s; leave sriov.SET.mode out",
+		       "the driver %s offers no eswitch modes on %s" TO_MEND
+		       "leave sriov.SET.mode out",
 		       driver, pf);
 }
 
@@ -153,7 +154,7 @@ static int set_without_vfs(const struct kind_ctx *ctx, struct change *c, struct 
 			r = err_set(
 				err, -EBUSY,
 				"the eswitch mode of %s can be changed only without VFs, and %s "
-				"is in use (%s); run railhead apply when it is free",
+				"is in use (%s)" TO_MEND "run railhead apply when it is free",
 				pf, vfs.v[i], user);
 	}
 	if (r == 0 && vfs.n)

@@ -58,9 +58,10 @@ int firmware_lacks_vfs(const struct kind_ctx *ctx, const char *pf, const char *w
 	remedy(ctx, pf, count, &text);
 	if (!possible)
 		return err_set(err, -EOPNOTSUPP,
-			       "the PF offers no SR-IOV; have its firmware offer it: %s", text.s);
-	return err_set(
-		err, -ERANGE,
-		"%s VFs requested, %u possible; request fewer, or let the firmware offer more: %s",
-		wanted, possible, text.s);
+			       "the PF offers no SR-IOV" TO_MEND "have its firmware offer it: %s",
+			       text.s);
+	return err_set(err, -ERANGE,
+		       "%s VFs requested, %u possible" TO_MEND
+		       "request fewer, or let the firmware offer more: %s",
+		       wanted, possible, text.s);
 }

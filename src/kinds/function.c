@@ -35,7 +35,7 @@ int function_gone(const struct root *root, const char *addr, struct err *err)
 		return 0;
 	err_set(err, -ENODEV,
 		"%s is gone from the bus: pulled out, or its link failed; the kernel log says "
-		"which (AER, DPC, pciehp); reseat it or power-cycle the node",
+		"which (AER, DPC, pciehp)" TO_MEND "reseat it or power-cycle the node",
 		addr);
 	return err_fault(err, -ENODEV, FAULT_PCI_GONE);
 }

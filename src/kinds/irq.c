@@ -336,11 +336,12 @@ static int say_refused(const struct root *root, const struct job *job, const str
 {
 	cleanup_free char *handler = handler_of(root, first->irq);
 
-	return err_set(err, -EOPNOTSUPP,
-		       "%s: %zu of its vectors (the first: irq %u%s) cannot be moved, as with "
-		       "NVMe, because the kernel manages them and spreads them over all CPUs; "
-		       "leave irq out for this set",
-		       job->addr, n, first->irq, handler);
+	return err_set(
+		err, -EOPNOTSUPP,
+		"%s: %zu of its vectors (the first: irq %u%s) cannot be moved, as with "
+		"NVMe, because the kernel manages them and spreads them over all CPUs" TO_MEND
+		"leave irq out for this set",
+		job->addr, n, first->irq, handler);
 }
 
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)

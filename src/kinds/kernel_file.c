@@ -208,7 +208,8 @@ static int judge(int fd, const char *path, const char *real, const char *value, 
 		return err_errno(err, -errno, "%s", path);
 	if (!str_starts(real, str_starts(path, PROC_SYS) ? PROC_SYS : "/sys/"))
 		return err_set(err, -EPERM,
-			       "%s leads to %s, which is no setting of the kernel; leave it out",
+			       "%s leads to %s, which is no setting of the kernel" TO_MEND
+			       "leave it out",
 			       path, real);
 	if (why && !streq(real, path))
 		return err_set(err, -EPERM, "%s (%s): %s", path, real, why);
@@ -216,8 +217,8 @@ static int judge(int fd, const char *path, const char *real, const char *value, 
 		return err_set(err, -EPERM, "%s: %s", path, why);
 	if (!(st.st_mode & 0444))
 		return err_set(err, -EPERM,
-			       "%s: " COMMAND
-			       "its mode (%04o) lets nobody read it back; leave it out",
+			       "%s: " COMMAND "its mode (%04o) lets nobody read it back" TO_MEND
+			       "leave it out",
 			       path, st.st_mode & 07777);
 	if (is_binary(fd, &st))
 		return err_set(err, -EPERM, "%s: " BINARY, path);

@@ -61,7 +61,9 @@ static int refused(int r, const struct sending *s, struct err *err)
 	const char *key = s->job->key;
 
 	if (r == -EOPNOTSUPP) {
-		err_wrap(err, "%s %s of %s (%s): driver %s cannot set it; leave link.SET.%s out",
+		err_wrap(err,
+			 "%s %s of %s (%s): driver %s cannot set it; "
+			 "leave link.SET.%s out",
 			 key, what, s->port->name, s->job->addr, s->job->driver, key);
 		return r;
 	}
@@ -114,7 +116,7 @@ static int judge_kept(const struct sending *s, const struct port *now, struct er
 				s->job->key, part->name, now->name, s->job->addr, s->job->driver,
 				want, kept);
 		return err_set(err, -ERANGE,
-			       "%s %s of %s (%s): driver %s rounded %s to %s; set %s: %s",
+			       "%s %s of %s (%s): driver %s rounded %s to %s" TO_MEND "set %s: %s",
 			       s->job->key, part->name, now->name, s->job->addr, s->job->driver,
 			       want, kept, part->name, kept);
 	}

@@ -95,7 +95,8 @@ static int not_offered(const struct link_job *job, const struct part *part, cons
 		xasprintf("%s%s%s", job->key, group ? "." : "", group ? part->name : "");
 
 	return err_set(err, -EOPNOTSUPP,
-		       "%s (%s): the driver %s, or this kernel, offers no %s; leave link.SET.%s "
+		       "%s (%s): the driver %s, or this kernel, offers no %s" TO_MEND
+		       "leave link.SET.%s "
 		       "out, or name %s in link.SET.optional",
 		       port->name, job->addr, job->driver, key, key, job->key);
 }
@@ -185,13 +186,15 @@ static int no_such_flag(const struct link_job *job, const struct part *part,
 	if (job->item->group == ETH_FEATURES)
 		return err_set(
 			err, -EOPNOTSUPP,
-			"%s (%s): this kernel has no feature %s (ethtool -k %s lists them); leave "
+			"%s (%s): this kernel has no feature %s (ethtool -k %s lists them)" TO_MEND
+			"leave "
 			"link.SET.features.%s out, or name features in link.SET.optional",
 			port->name, job->addr, part->name, port->name, part->name);
 	for (size_t i = 0; i < port->private_flags.n; i++)
 		str_addf(&known, "%s%s", i ? ", " : "", port->private_flags.v[i].name);
 	return err_set(err, -EOPNOTSUPP,
-		       "%s (%s): the driver %s has no private flag %s (it has: %.400s); leave "
+		       "%s (%s): the driver %s has no private flag %s (it has: %.400s)" TO_MEND
+		       "leave "
 		       "link.SET.private_flags.%s out, or name private_flags in link.SET.optional",
 		       port->name, job->addr, job->driver, part->name, known.len ? known.s : "none",
 		       part->name);
@@ -234,7 +237,7 @@ static int have_flag(const struct link_job *job, const struct part *part, const 
 	if (have != want && (want ? !n.changeable : n.on > n.changeable_on))
 		return err_set(err, -EOPNOTSUPP,
 			       "%s (%s): the driver %s does not allow %s to be turned %s (ethtool "
-			       "-k: [fixed]); leave link.SET.%s.%s out",
+			       "-k: [fixed])" TO_MEND "leave link.SET.%s.%s out",
 			       port->name, job->addr, job->driver, part->name, want ? "on" : "off",
 			       job->key, part->name);
 	*ret = have;

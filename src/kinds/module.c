@@ -28,7 +28,8 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	if (state != MODULE_MISSING)
 		return 0;
 	return err_set(err, -ENOENT,
-		       "the running kernel has no such module; install the package that brings it, "
+		       "the running kernel has no such module" TO_MEND
+		       "install the package that brings it, "
 		       "or mark it optional");
 }
 

@@ -362,9 +362,10 @@ static void say_absent(const struct kind_ctx *ctx, struct change *c)
 	}
 	state = is_network(c) ? manager_unit_state(retry) : NULL;
 	if (state && (streq(state, "activating") || streq(state, "active"))) {
-		change_reason(
-			c, "the mount starts once the network is up; see `systemctl status '%s'`",
-			retry);
+		change_reason(c,
+			      "the mount starts once the network is up" TO_MEND
+			      "see `systemctl status '%s'`",
+			      retry);
 		c->state = CHANGE_WAITS;
 	}
 }
@@ -389,8 +390,9 @@ static int look_at(const struct kind_ctx *ctx, struct change *c, struct err *err
 	change_observe(c, "%s", found.len ? found.s + 1 : c->desired);
 	/* Only newer kernels apply nconnect to NFSv4 over RDMA (nfs4_set_client()). */
 	if (found.len && strstr(found.s, " no nconnect") && mount_wants_rdma(c->on.node))
-		change_reason(c, "this kernel ignores nconnect with proto: rdma (Linux 6.1 does); "
-				 "leave it out");
+		change_reason(
+			c, "this kernel ignores nconnect with proto: rdma (Linux 6.1 does)" TO_MEND
+			   "leave it out");
 	else if (found.len && streq(found.s, " ro"))
 		change_reason(c, "the kernel made it read-only after an error, or the device "
 				 "rejects writes: see the kernel log, check the file system "
@@ -427,7 +429,8 @@ static int change_options(const struct kind_ctx *ctx, struct change *c, const ch
 	if (!streq(type, "tmpfs") || !streq(ynode_text(c->on.node, "type", ""), "tmpfs") ||
 	    !options.len)
 		return err_set(err, -EBUSY,
-			       "%s is mounted with other settings: %s; unmount it, or reboot, and "
+			       "%s is mounted with other settings: %s" TO_MEND
+			       "unmount it, or reboot, and "
 			       "railhead mounts it again",
 			       c->on.name, c->observed ? c->observed : "?");
 	return machine_remount_with(ctx->root, c->on.name, options.s, err);

@@ -21,7 +21,7 @@ int pci_read(const struct kind_ctx *ctx, struct change *c, const char *addr,
 	r = pci_express_read(ctx->root, addr, ret, &why);
 	if (!ctx->root->live && (r == -ENOENT || r == -EACCES)) {
 		change_observe(c, "unknown");
-		change_reason(c, "%s; capture the machine as root", why.text);
+		change_reason(c, "%s" TO_MEND "capture the machine as root", why.text);
 		c->state = CHANGE_DIFFERS;
 		return 1;
 	}
@@ -84,7 +84,8 @@ int pci_refuse_disordered(const struct kind_ctx *ctx, const struct change *c, st
 			return err_set(err, -EOPNOTSUPP,
 				       "%s: root port %s (%04x:%04x, %s) handles relaxed ordering "
 				       "incorrectly, so the kernel has turned it off for all "
-				       "functions below it; write relaxed_ordering: false for this "
+				       "functions below it" TO_MEND
+				       "write relaxed_ordering: false for this "
 				       "set, or use another slot",
 				       c->on.name, ports.v[0], x.vendor, x.device,
 				       disordered[i].name);

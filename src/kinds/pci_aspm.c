@@ -66,7 +66,7 @@ static int read_ends(const struct kind_ctx *ctx, struct change *c, const char *a
 	if (!ports.n)
 		return err_set(err, -EOPNOTSUPP,
 			       "%s has no link: it sits on the root bus, in the CPU's package or "
-			       "in a virtual machine; leave aspm out for this set",
+			       "in a virtual machine" TO_MEND "leave aspm out for this set",
 			       addr);
 	r = pci_read(ctx, c, ports.v[ports.n - 1], &ret->up, err);
 	if (r == 0)
@@ -84,7 +84,8 @@ static int refuse_lacking(const struct link *l, const char *addr, unsigned int w
 		if (want & states[i].bit && !(up && down))
 			return err_set(err, -EOPNOTSUPP,
 				       "%s: %s is not capable of %s (Link Capabilities): a limit "
-				       "of the hardware or of a BIOS option for ASPM; leave it out",
+				       "of the hardware or of a BIOS option for ASPM" TO_MEND
+				       "leave it out",
 				       addr, down ? l->port : addr, states[i].name);
 	}
 	return 0;

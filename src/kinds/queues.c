@@ -273,7 +273,8 @@ static int not_offered(const struct change *c, const struct queue *q, struct err
 
 	return err_set(err, -EOPNOTSUPP,
 		       "%s (%s) has no %s for its %u %s queue%s: this kernel was built without it, "
-		       "or a single queue has no such file; leave link.SET.%s out, or name %s in "
+		       "or a single queue has no such file" TO_MEND
+		       "leave link.SET.%s out, or name %s in "
 		       "link.SET.optional",
 		       q->netdev, c->on.name, item->of_queue, q->of, item->queues,
 		       q->of == 1 ? "" : "s", c->on.key, c->on.key);

@@ -20,8 +20,8 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	r = module_state(ctx->root, MODULE, &state, err);
 	if (r == 0 && state == MODULE_MISSING)
 		return err_set(err, -ENOENT,
-			       "the running kernel has no " MODULE
-			       "; install the package that brings "
+			       "the running kernel has no " MODULE TO_MEND
+			       "install the package that brings "
 			       "it, or leave rdma.netns out");
 	if (r == 0 && state < MODULE_LIVE) {
 		change_observe(c, MODULE " is not loaded");
@@ -56,7 +56,8 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return err_wrap(
 			err,
 			"other network namespaces exist already (of containers, or of services "
-			"with PrivateNetwork=); set the mode before they start: modules: {options: "
+			"with PrivateNetwork=); "
+			"set the mode before they start: modules: {options: "
 			"{ib_core: {netns_mode: %d}}}, which applies when ib_core is loaded",
 			shared);
 	return r;

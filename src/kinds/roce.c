@@ -92,7 +92,8 @@ static bool may_come(struct about *a)
 static int no_vendor(const struct about *a, struct err *err)
 {
 	return err_set(err, -EOPNOTSUPP,
-		       "%s: no %s: railhead cannot set it with the driver %s; leave it out, or "
+		       "%s: no %s: railhead cannot set it with the driver %s" TO_MEND
+		       "leave it out, or "
 		       "name %.*s in qos.SET.optional",
 		       a->place.addr, a->key, a->place.driver, (int)strcspn(a->key, "./"), a->key);
 }
@@ -130,12 +131,13 @@ static int unreadable(const struct about *a, const struct cc_read *got, struct e
 	if (got->result == -EPERM && strstr(got->path, "/debug/") && locked_down(a->ctx->root))
 		return err_set(err, -EOPNOTSUPP,
 			       "%s: this kernel is locked down (Secure Boot), which closes debugfs "
-			       "to root too; install DOCA-OFED, whose mlx5 has these files in "
+			       "to root too" TO_MEND
+			       "install DOCA-OFED, whose mlx5 has these files in "
 			       "sysfs, or leave %s out",
 			       got->path, a->key);
 	if (got->result == -ENOENT)
 		return err_set(err, -EOPNOTSUPP,
-			       "%s: %s has no such file; leave %s out, or name %.*s in "
+			       "%s: %s has no such file" TO_MEND "leave %s out, or name %.*s in "
 			       "qos.SET.optional",
 			       got->path,
 			       str_starts(got->path, CMA_ROOT) ? "rdma_cm"

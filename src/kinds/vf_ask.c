@@ -10,7 +10,7 @@
 int vf_no_ipoib(const char *pf, struct err *err)
 {
 	return err_set(err, -ENODEV,
-		       "%s has no IPoIB netdev, through which the GUIDs of its VFs are set; "
+		       "%s has no IPoIB netdev, through which the GUIDs of its VFs are set" TO_MEND
 		       "load ib_ipoib (modules: {load: [ib_ipoib]})",
 		       pf);
 }

@@ -42,7 +42,7 @@ int vf_unbind(const struct root *root, const char *addr, struct err *err)
 
 	if (user)
 		return err_set(err, -EBUSY,
-			       "VF %s is in use (%s); run railhead apply when it is "
+			       "VF %s is in use (%s)" TO_MEND "run railhead apply when it is "
 			       "free",
 			       addr, user);
 	if (!root_exists(root, DEV "%s/driver", addr) || is_vfio(root, addr))

@@ -75,8 +75,8 @@ static int unbind(const struct root *root, const char *addr, struct err *err)
 
 	if (user)
 		return err_set(err, -EBUSY,
-			       "VF %s is in use (%s); run railhead apply when it is free", addr,
-			       user);
+			       "VF %s is in use (%s)" TO_MEND "run railhead apply when it is free",
+			       addr, user);
 	if (!root_exists(root, DEV "%s/driver", addr))
 		return 0;
 	path = xasprintf(DEV "%s/driver/unbind", addr);
@@ -102,7 +102,9 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		err_wrap(err, "VF %s of %s was bound again by another program on the node", addr,
 			 pf);
 	else if (r < 0)
-		err_wrap(err, "VF %s of %s: its firmware rejects %s MSI-X vectors; request fewer",
+		err_wrap(err,
+			 "VF %s of %s: its firmware rejects %s MSI-X vectors; "
+			 "request fewer",
 			 addr, pf, count);
 	return r;
 }

@@ -89,8 +89,8 @@ static int no_maker(const struct kind_ctx *ctx, const char *pf, struct err *err)
 		after = xasprintf(" after %.0f s", (double)ctx->waited / 1e6);
 	if (read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", pf) == 0)
 		err_set(err, -ENOENT,
-			"%s, the driver of %s, creates no VFs; bind another driver to it", driver,
-			pf);
+			"%s, the driver of %s, creates no VFs" TO_MEND "bind another driver to it",
+			driver, pf);
 	else
 		err_set(err, -ENOENT,
 			"%s has no driver%s; is its module in modules.load, and what does the "

@@ -20,7 +20,9 @@ static int refused(int r, const struct vf *vf, const struct part *part, const ch
 	const char *hint = "";
 
 	if (r == -EOPNOTSUPP) {
-		err_wrap(err, "VF %d of %s: the driver %s offers no %s; leave sriov.SET.vf.%s out",
+		err_wrap(err,
+			 "VF %d of %s: the driver %s offers no %s; "
+			 "leave sriov.SET.vf.%s out",
 			 vf->c->on.vf, vf->pf, vf->driver, name, name);
 		return r;
 	}

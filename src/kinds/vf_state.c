@@ -64,6 +64,6 @@ int vf_not_offered(const struct vf *vf, const struct part *part, struct err *err
 			       "InfiniBand, with ib_ipoib loaded",
 			       vf->driver, vf->pf);
 	return err_set(err, -EOPNOTSUPP,
-		       "the driver %s offers no %s for VFs; leave sriov.SET.vf.%s out", vf->driver,
-		       part->name, part->name);
+		       "the driver %s offers no %s for VFs" TO_MEND "leave sriov.SET.vf.%s out",
+		       vf->driver, part->name, part->name);
 }

@@ -106,19 +106,7 @@ struct part *change_part(struct change *c, const char *name, const void *item,
 void change_reason(struct change *c, const char *fmt, ...)
 {
 	SETTER(reason);
-}
-
-void change_reason_more(struct change *c, const char *fmt, ...)
-{
-	cleanup_free char *before = take_ptr(c->reason);
-	struct str text = {0};
-	va_list ap;
-
-	str_addf(&text, "%s%s", before ? before : "", before ? "; " : "");
-	va_start(ap, fmt);
-	str_vaddf(&text, fmt, ap);
-	va_end(ap);
-	c->reason = str_take(&text);
+	c->mend = err_take_mark(c->reason, fmt);
 }
 
 void change_file(struct change *c, const char *fmt, ...)
@@ -223,6 +211,8 @@ void counts_free(struct count_list *counts)
 void change_follows(struct change *c, const char *id)
 {
 	free(c->follows);
+	free(c->load);
+	free(c->by);
 	c->follows = xstrdup(id);
 }
 
@@ -272,6 +262,18 @@ void plan_free(struct plan *plan)
 	for (size_t i = 0; i < plan->list.n; i++)
 		change_free(plan->list.v[i]);
 	vec_free(&plan->list);
+}
+
+void plan_learn(struct plan *plan, const struct lessons *lessons)
+{
+	for (size_t i = 0; i < lessons->list.n; i++) {
+		const struct lesson *l = &lessons->list.v[i];
+		struct change *c = plan_find(plan, l->id);
+
+		if (c && c->kind->set && change_equal(COMPARE_TEXT, c->desired, l->desired))
+			tried_set(&c->tried, l->tried.stage, l->tried.fault, l->tried.words,
+				  l->tried.follows);
+	}
 }
 
 void plan_filter(struct plan *plan, bool (*keep)(const struct change *c, const void *arg),

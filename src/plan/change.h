@@ -154,11 +154,15 @@ struct change {
 	 * before that load, if it differed.
 	 */
 	char *before;
-	char *reason; /* for waits, failed, unsupported: the cause and the remedy */
+	char *reason;	   /* for waits, failed, unsupported: the cause and the remedy */
+	unsigned int mend; /* where in reason the remedy begins; 0: it has none */
 	/* The fault while the change does not hold; FAULT_NONE: that of its section. */
 	enum fault fault;
 	struct tried tried; /* by an earlier run of this boot */
 	char *follows;	    /* id of another change whose failure is this one's cause; or NULL */
+	char *load;	    /* the benchmarks under whose load it failed, and not before; or NULL */
+	bool drifted;	    /* held at the verdict, and another program has set it since */
+	char *by;	    /* the line of that program; or NULL: not known */
 	char *withheld;	    /* why a difference is not set; or NULL */
 	char *note;	    /* which other changes own or set some of its files; or NULL */
 	uint64_t started;   /* clock_usec() when its set began; 0: not set */
@@ -169,6 +173,16 @@ struct change {
 
 struct plan {
 	VEC(struct change *) list;
+};
+
+/* A stage of this boot could not set the change, and learned why. Owns nothing. */
+struct lesson {
+	const char *id, *desired;
+	struct tried tried;
+};
+
+struct lessons {
+	VEC(struct lesson) list; /* vec_free() */
 };
 
 /* Appends a change with defaults; the caller fills in the rest. */
@@ -184,6 +198,8 @@ struct change *plan_find(const struct plan *plan, const char *id);
 void plan_filter(struct plan *plan, bool (*keep)(const struct change *c, const void *arg),
 		 const void *arg);
 void plan_free(struct plan *plan);
+/* Each change with that id and desired value remembers what was learned. */
+void plan_learn(struct plan *plan, const struct lessons *lessons);
 /*
  * Decides which change owns a file that the targets of several changes match, for the changes from
  * the given index on, all of kind_attr and in document order. The most specific change owns the
@@ -214,10 +230,8 @@ void change_withhold(struct change *c, const char *why);
 void change_needs(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_while(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_observe(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The format may have TO_MEND (base/err.h). */
 void change_reason(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Appends "; " and the text to the reason. */
-void change_reason_more(struct change *c, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
 void change_file(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_note(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

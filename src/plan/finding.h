@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a look, a set or a measurement learned of an item of the profile. */
+/* Findings: each look, set and measurement yields one, or adds to it. */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "base/fault.h"
+#include "base/stored.h"
+#include "base/vec.h"
 
 enum stage { STAGE_INITRD, STAGE_EARLY, STAGE_DEVICES, STAGE_GATE, STAGE_COUNT };
 
@@ -29,8 +34,8 @@ enum change_state {
 enum on_fail { ON_FAIL_BLOCK, ON_FAIL_DEGRADE, ON_FAIL_WARN };
 
 /*
- * What the last stage of this boot that tried to set an item learned, if it could not: a later look
- * sees only that the value differs. words NULL: set, or not tried.
+ * The last stage of this boot that tried to set an item learned why it could not; a later look sees
+ * only that the value differs. words NULL: it was set, or not tried.
  */
 struct tried {
 	enum stage stage;
@@ -43,6 +48,69 @@ struct tried {
 void tried_set(struct tried *t, enum stage stage, enum fault fault, const char *words,
 	       const char *follows);
 void tried_free(struct tried *t);
+
+/*
+ * An item of the profile, or a fact of the node, that does not hold. The parts are data for every
+ * reader; sentences are made of them at the end (finding_text()). All texts are owned; NULL: none.
+ */
+struct finding {
+	char *id; /* of the change or measurement; NULL: the whole node */
+	enum change_state state;
+	enum on_fail on_fail;
+	enum fault fault;
+	enum fault lasting;	/* if it may still come: the fault if it does not */
+	char *wanted, *found;	/* of an item that differs; else NULL */
+	char *why;		/* a sentence of the look, the set or the measurement */
+	char *causes;		/* "likely: ..." */
+	struct tried tried;	/* why a stage of this boot could not set it */
+	char *load;		/* the benchmarks under whose load it failed */
+	bool late;		/* it held before that load, and later looks do not find it */
+	bool drifted;		/* it held at the verdict, and another program has set it since */
+	char *by;		/* that program's line, if it is known: "/etc/sysctl.d/x.conf:3" */
+	char *remedy;		/* a sentence */
+	char *apply;		/* the place whose value `railhead apply` sets */
+	unsigned int followers; /* others that wait for it */
+};
+
+struct findings {
+	VEC(struct finding) list;
+};
+
+/* How they are stored; with the sentence, code, action and remedy for readers who need no parts. */
+extern const struct stored tried_stored[], findings_stored[];
+#define STATE_WORDS .word = state_name, .words = CHANGE_STATE_COUNT
+#define FAULT_WORDS .word = fault_code, .words = FAULT_COUNT
+#define ON_FAIL_WORDS .word = on_fail_name, .words = ON_FAIL_WARN + 1
+#define STAGE_WORDS .word = stage_name, .words = STAGE_COUNT
+
+/* "ID: what was found; the remedy", in one line. Caller frees. */
+char *finding_text(const struct finding *f);
+/* The same without the id and the remedy. Caller frees. */
+char *finding_what(const struct finding *f);
+/* Its own remedy, or else the fault's; NULL: none. Caller frees. */
+char *finding_remedy(const struct finding *f);
+bool finding_same(const struct finding *a, const struct finding *b);
+
+/* Copies the finding. Those that block work come first, in order of addition. */
+void findings_add(struct findings *l, const struct finding *f);
+/* A sentence. id: or NULL. */
+void findings_say(struct findings *l, enum fault fault, const char *id, const char *why);
+/* NULL: none with that id. */
+const struct finding *findings_find(const struct findings *l, const char *id);
+/* Removes those with that fault. */
+void findings_drop(struct findings *l, enum fault fault);
+void findings_free(struct findings *l);
+
+/* A fault of one or more findings. */
+struct fault_seen {
+	enum fault fault;
+	enum on_fail on_fail; /* the gravest of them */
+	size_t n;
+	const struct finding *first;
+};
+
+/* Each fault once, in the order of the findings. Returns how many there are. */
+size_t findings_faults(const struct findings *l, struct fault_seen ret[FAULT_COUNT]);
 
 const char *stage_name(enum stage s);
 int stage_parse(const char *name, enum stage *ret); /* -EINVAL */

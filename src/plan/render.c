@@ -15,6 +15,14 @@ char *render_place(struct place at)
 	return at.line ? xasprintf("%s:%u:%u", at.file, at.line, at.col) : xstrdup(at.file);
 }
 
+char *render_line(struct place at)
+{
+	const char *slash = at.file ? strrchr(at.file, '/') : NULL;
+
+	return at.file ? xasprintf("%s:%u", slash ? slash + 1 : at.file, at.line)
+		       : xstrdup("the profile");
+}
+
 /* A value as one short line: the first line, cut, in quotes. */
 static char *brief(const char *value)
 {
@@ -48,18 +56,6 @@ static void render_one(FILE *out, const struct change *c)
 		render_remark(out, c->reason);
 	if (c->note)
 		render_remark(out, c->note);
-}
-
-char *render_premise(const struct change *c)
-{
-	char *line;
-
-	if (!change_broken_premise(c))
-		return NULL;
-	line = xasprintf("not as expected: %s: found '%s', expected '%s'; %s", c->id, c->observed,
-			 c->desired, c->reason);
-	str_make_line(line);
-	return line;
 }
 
 void render_changes(FILE *out, const struct plan *plan, unsigned int stages)

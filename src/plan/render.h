@@ -12,8 +12,7 @@
  */
 void render_changes(FILE *out, const struct plan *plan, unsigned int stages);
 
-/* "not as expected: ..." for a broken premise; NULL for any other change. The caller frees. */
-char *render_premise(const struct change *c);
-
-/* "file:line:col"; the caller frees. */
+/* "path/file:line:col"; the caller frees. */
 char *render_place(struct place at);
+/* "file:line"; the caller frees. */
+char *render_line(struct place at);

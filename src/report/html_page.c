@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
-#include "report/cause.h"
+#include "report/status_text.h"
 #include "report/html.h"
 #include "report/html_parts.h"
 

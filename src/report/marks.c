@@ -8,7 +8,8 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "gate/gate.h"
-#include "report/cause.h"
+#include "kinds/kind.h"
+#include "report/text.h"
 
 const char *mark_grade_name(enum mark_grade g)
 {
@@ -67,13 +68,11 @@ static void add(struct marks *m, enum mark_grade grade, enum fault fault, const 
 				fault, id_subject_of(id)}));
 }
 
-static void add_cause(struct marks *m, const struct record *r, enum mark_grade grade,
-		      enum fault fault, const char *text)
+static void add_finding(struct marks *m, enum mark_grade grade, const struct finding *f)
 {
-	cleanup(cause_free) struct cause cause = cause_of(text);
-	cleanup_free char *usual = cause.rest ? NULL : cause_usual_remedy(r, cause.id, fault);
+	cleanup_free char *what = finding_what(f), *remedy = finding_remedy(f);
 
-	add(m, grade, fault, cause.id, cause.what, cause.rest ? cause.rest : usual);
+	add(m, grade, f->fault, or_empty(f->id), what, remedy);
 }
 
 static enum mark_grade grade_of(enum on_fail on_fail)
@@ -81,33 +80,46 @@ static enum mark_grade grade_of(enum on_fail on_fail)
 	return on_fail == ON_FAIL_BLOCK ? MARK_BLOCKS : MARK_WARNS;
 }
 
-static void take_reasons(const struct record *r, struct marks *ret)
+static void take_findings(const struct record *r, struct marks *ret)
 {
-	const struct reasons *reasons = &r->verdict.reasons;
+	for (size_t i = 0; i < r->verdict.findings.list.n; i++) {
+		const struct finding *f = &r->verdict.findings.list.v[i];
+		bool waits = r->verdict.kind == VERDICT_WAITING && f->lasting;
 
-	for (size_t i = 0; i < reasons->list.n; i++) {
-		const struct reason *reason = &reasons->list.v[i];
-		bool waits = r->verdict.kind == VERDICT_WAITING && reason->lasting;
-
-		add_cause(ret, r, waits ? MARK_PENDING : grade_of(reason->on_fail), reason->fault,
-			  reason->text);
+		add_finding(ret, waits ? MARK_PENDING : grade_of(f->on_fail), f);
 	}
+}
+
+/* The change of that id, from the last stage that had it. */
+static bool is_latest(const struct record *r, const struct record_change *c)
+{
+	for (int s = STAGE_COUNT - 1; s >= 0; s--)
+		for (size_t i = 0; i < r->stage[s].changes.n; i++)
+			if (streq(r->stage[s].changes.v[i].id, c->id))
+				return &r->stage[s].changes.v[i] == c;
+	return false;
 }
 
 /* Adds changes that the verdict does not judge, or that were made before the verdict. */
 static void take_change(const struct record *r, const struct record_change *c, struct marks *ret)
 {
-	bool failed = c->state == CHANGE_FAILED;
-	cleanup_free char *text = NULL;
+	const struct kind *kind = c->kind ? kind_find(c->kind) : NULL;
+	bool failed = c->state == CHANGE_FAILED, differs = c->state == CHANGE_DIFFERS;
+	cleanup_free char *place = text_place(c->origin ? c->origin : "the profile");
+	struct finding f = {.id = c->id,
+			    .state = c->state,
+			    .fault = c->fault,
+			    .why = c->reason,
+			    .tried = c->tried,
+			    .wanted = c->reason ? NULL : c->desired,
+			    .found = c->observed};
 
-	if (!failed && c->state != CHANGE_DIFFERS && c->state != CHANGE_WAITS)
+	if ((!failed && !differs && c->state != CHANGE_WAITS) || has_id(ret, c->id) ||
+	    !is_latest(r, c))
 		return;
-	if (has_id(ret, c->id) || cause_change(r, c->id) != c)
-		return;
-	text = c->reason ? xasprintf("%s: %s", c->id, c->reason)
-			 : xasprintf("%s: found '%s', expected '%s'", c->id, or_empty(c->observed),
-				     or_empty(c->desired));
-	add_cause(ret, r, failed ? grade_of(c->on_fail) : MARK_PENDING, c->fault, text);
+	if (differs && kind && kind->set && !c->tried.words)
+		f.apply = place;
+	add_finding(ret, failed ? grade_of(c->on_fail) : MARK_PENDING, &f);
 }
 
 static void take_changes(const struct record *r, struct marks *ret)
@@ -121,12 +133,15 @@ static void take_measurements(const struct record *r, struct marks *ret)
 {
 	for (size_t i = 0; i < r->measurements.list.n; i++) {
 		const struct measurement *m = &r->measurements.list.v[i];
-		cleanup_free char *text = xasprintf("%s: %s", m->id, or_empty(m->reason));
 
 		if (measurement_holds(m) || has_id(ret, m->id))
 			continue;
-		add_cause(ret, r, measurement_may_come(m->state) ? MARK_PENDING : MARK_WARNS,
-			  m->fault, text);
+		add_finding(ret, measurement_may_come(m->state) ? MARK_PENDING : MARK_WARNS,
+			    &(struct finding){.id = m->id,
+					      .fault = m->fault,
+					      .why = m->reason,
+					      .causes = m->causes,
+					      .remedy = m->remedy});
 	}
 }
 
@@ -257,7 +272,7 @@ void marks_find(const struct node *node, const struct inventory *inv, const stru
 	const struct pci_functions *functions = node_functions(node);
 	*ret = (struct marks){0};
 	if (record) {
-		take_reasons(record, ret);
+		take_findings(record, ret);
 		take_changes(record, ret);
 		take_measurements(record, ret);
 	}

@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
-#include "report/cause.h"
 #include "report/fold.h"
 #include "report/text.h"
 
@@ -32,55 +31,48 @@ static void print_line(const struct page *p, const char *label, const char *text
 		      p->screen->terminal ? p->screen->columns : 0);
 }
 
-/* --- the causes ------------------------------------------------------------------------------ */
+/* --- the verdict ----------------------------------------------------------------------------- */
 
-struct causes {
-	VEC(struct cause) list;
-	VEC(struct fold_item) items;
-};
-
-static void causes_free(struct causes *c)
+/* The verdicts off and none do not judge the node: work is admitted by the site's setting. */
+const char *admission_text(const struct record *r)
 {
-	for (size_t i = 0; i < c->list.n; i++)
-		cause_free(&c->list.v[i]);
-	vec_free(&c->list);
-	vec_free(&c->items);
+	enum verdict_kind kind = r->verdict.kind;
+
+	if (!record_admits(r))
+		return "work is not admitted";
+	if (!r->verdict.admit)
+		return "work is admitted by hand";
+	return kind == VERDICT_OFF || kind == VERDICT_NONE ? "work is admitted by railhead.conf"
+							   : "work is admitted";
 }
 
-static void read_causes(const struct reasons *reasons, struct causes *ret)
+/* In a pipe the line of a finding has its own remedy. */
+static void print_remedy(const struct page *p, const struct finding *f)
 {
-	for (size_t i = 0; i < reasons->list.n; i++) {
-		struct cause cause = cause_of(reasons->list.v[i].text);
-		struct fold_item item = {"", cause.id, cause.what, cause.rest};
+	cleanup_free char *remedy = finding_remedy(f);
 
-		vec_push(&ret->list, cause);
-		vec_push(&ret->items, item);
-	}
+	if (remedy && (p->screen->terminal || !f->remedy))
+		print_line(p, "remedy:", remedy);
 }
 
-/* Prints the remedy of the reason, or else the remedy of its fault. */
-static void print_remedy(const struct page *p, const struct cause *cause, enum fault fault)
+/* A line for the members of a device set with the same finding. */
+static void fold_lines(const struct page *p, struct strv *ret)
 {
-	cleanup_free char *usual =
-		cause->rest ? NULL : cause_usual_remedy(p->record, cause->id, fault);
-
-	if (usual)
-		print_line(p, "remedy:", usual);
-	else if (cause->rest && p->screen->terminal) /* in a pipe the line has the remedy */
-		print_line(p, "remedy:", cause->rest);
-}
-
-/* One text for each line; the first text is the first cause. */
-static void cause_lines(const struct page *p, const struct causes *causes, struct strv *ret)
-{
-	const struct reasons *reasons = &p->record->verdict.reasons;
+	const struct findings *findings = &p->record->verdict.findings;
+	size_t n = findings->list.n;
+	cleanup_free struct fold_item *items = xcalloc(n + 1, sizeof(*items));
+	cleanup_strv struct strv whats = {0};
 	cleanup(fold_free) struct fold f = {0};
 
-	for (size_t i = 0; !p->screen->terminal && i < reasons->list.n; i++)
-		strv_add(ret, reasons->list.v[i].text);
-	if (!p->screen->terminal)
-		return;
-	fold(causes->items.v, causes->items.n, &p->record->sets, p->screen->utf8, &f);
+	for (size_t i = 0; i < n; i++) {
+		cleanup_free char *what = finding_what(&findings->list.v[i]);
+
+		strv_add(&whats, what);
+	}
+	for (size_t i = 0; i < n; i++)
+		items[i] = (struct fold_item){"", or_empty(findings->list.v[i].id), whats.v[i],
+					      findings->list.v[i].remedy};
+	fold(items, n, &p->record->sets, p->screen->utf8, &f);
 	for (size_t r = 0; r < f.rows.n && r < CAUSES_MOST; r++) {
 		cleanup_free char *subject = fold_subject(&f.rows.v[r]);
 		cleanup_free char *text = xasprintf("%s%s%s", subject, *subject ? ": " : "",
@@ -95,6 +87,20 @@ static void cause_lines(const struct page *p, const struct causes *causes, struc
 	}
 }
 
+/* One text for each line; the first text is the first finding. */
+static void finding_lines(const struct page *p, struct strv *ret)
+{
+	const struct findings *findings = &p->record->verdict.findings;
+
+	if (p->screen->terminal)
+		fold_lines(p, ret);
+	for (size_t i = 0; !p->screen->terminal && i < findings->list.n; i++) {
+		cleanup_free char *text = finding_text(&findings->list.v[i]);
+
+		strv_add(ret, text);
+	}
+}
+
 enum style status_style(const struct record *r)
 {
 	if (record_admits(r))
@@ -106,7 +112,7 @@ enum style status_style(const struct record *r)
 static void print_faults(const struct page *p)
 {
 	struct fault_seen seen[FAULT_COUNT];
-	size_t n = reasons_faults(&p->record->verdict.reasons, seen);
+	size_t n = findings_faults(&p->record->verdict.findings, seen);
 	cleanup_str struct str text = {0};
 
 	for (size_t i = 0; i < n; i++) {
@@ -124,12 +130,11 @@ static void print_faults(const struct page *p)
 
 static void print_verdict(const struct page *p)
 {
-	cleanup(causes_free) struct causes causes = {0};
+	const struct findings *findings = &p->record->verdict.findings;
 	cleanup_strv struct strv lines = {0};
 	cleanup_free char *first = NULL;
 
-	read_causes(&p->record->verdict.reasons, &causes);
-	cause_lines(p, &causes, &lines);
+	finding_lines(p, &lines);
 	first = xasprintf("%s (%s)%s%s", verdict_name(p->record->verdict.kind),
 			  admission_text(p->record), lines.n ? ": " : "",
 			  lines.n ? lines.v[0] : "");
@@ -138,8 +143,8 @@ static void print_verdict(const struct page *p)
 	style_end(p->out);
 	for (size_t i = 1; i < lines.n; i++)
 		print_line(p, "and:", lines.v[i]);
-	if (causes.list.n)
-		print_remedy(p, &causes.list.v[0], p->record->verdict.reasons.list.v[0].fault);
+	if (findings->list.n)
+		print_remedy(p, &findings->list.v[0]);
 	print_faults(p);
 }
 
@@ -178,16 +183,17 @@ static void add_stages(struct str *out, const struct record *r)
 
 char *status_line(const struct record *r)
 {
-	const struct reasons *reasons = &r->verdict.reasons;
+	const struct findings *findings = &r->verdict.findings;
+	cleanup_free char *first = NULL;
 	struct str out = {0};
 
 	if (!r->judged)
 		return xasprintf("waiting (%s)", record_why_none(r));
 	str_addf(&out, "%s (%s)", verdict_name(r->verdict.kind), admission_text(r));
-	if (reasons->list.n)
-		str_addf(&out, ": %s", reasons->list.v[0].text);
-	if (reasons->list.n > 1)
-		str_addf(&out, "; and %zu more", reasons->list.n - 1);
+	first = findings->list.n ? finding_text(&findings->list.v[0]) : NULL;
+	str_addf(&out, "%s%s", first ? ": " : "", or_empty(first));
+	if (findings->list.n > 1)
+		str_addf(&out, "; and %zu more", findings->list.n - 1);
 	if (r->verdict.kind == VERDICT_WAITING)
 		add_stages(&out, r);
 	return str_take(&out);

@@ -12,6 +12,8 @@
 
 /* The verdict alone: "blocked (work is not admitted): REASON; and 2 more". The caller frees. */
 char *status_line(const struct record *r);
+/* "work is not admitted", "work is admitted by hand" */
+const char *admission_text(const struct record *r);
 /* The style of the verdict. */
 enum style status_style(const struct record *r);
 void status_render(FILE *out, const struct record *r, const struct screen *screen);

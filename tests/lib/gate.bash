@@ -25,11 +25,11 @@ gate() { # OPTIONS...
     exec "$@"' sh "$bench" "$railhead" gate --json "$@" >"$gate_out"
 }
 
-# One of the gate's measurements: "same" or another state, and of the reason a pattern.
+# One of the gate's measurements: "same" or another state, and a pattern of its reason, causes and remedy.
 measured() { # ID STATE [PATTERN]
   jq -e --arg id "$1" --arg state "$2" --arg pattern "${3:-}" '
     .measurements[] | select(.id == $id)
-    | .state == $state and (.reason // "" | test($pattern))' "$gate_out" >/dev/null || {
+    | .state == $state and ([.reason, .causes, .remedy | select(.)] | join("; ") | test($pattern))' "$gate_out" >/dev/null || {
     echo "not so: $*" >&2
     jq -c --arg id "$1" '.measurements[] | select(.id == $id)' "$gate_out" >&2
     return 1

@@ -22,7 +22,8 @@ static inline void add_probe(const struct probe *p, struct str *out)
 {
 	str_addf(out, "%s:", p->m.id);
 	if (probe_is_declined(p)) {
-		str_addf(out, " %s\n", p->m.reason);
+		str_addf(out, " %s%s%s\n", p->m.reason, p->m.remedy ? "; " : "",
+			 or_empty(p->m.remedy));
 		return;
 	}
 	for (size_t i = 1; i < p->argv.n; i++)

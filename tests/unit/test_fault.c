@@ -77,42 +77,45 @@ static void test_sections(void **state)
 	}
 }
 
-/* Each once, in order, with how often and the first text. */
-static void test_reasons(void **state)
+static void warn(struct findings *l, enum fault fault, enum on_fail on_fail, const char *why)
+{
+	findings_add(l, &(struct finding){.fault = fault, .on_fail = on_fail, .why = (char *)why});
+}
+
+/* Each once, in order, with how often and the first of them. */
+static void test_findings(void **state)
 {
 	struct fault_seen seen[FAULT_COUNT];
-	struct reasons r = {0};
+	struct findings l = {0};
 
 	(void)state;
-	assert_int_equal(reasons_faults(&r, seen), 0);
-	reasons_add(&r, FAULT_NIC_CARRIER, "first");
-	reasons_add(&r, FAULT_NONE, "of a record without codes");
-	reasons_add(&r, FAULT_GPU_XID, "another");
-	reasons_add(&r, FAULT_NIC_CARRIER, "again");
-	assert_int_equal(reasons_faults(&r, seen), 2);
+	assert_int_equal(findings_faults(&l, seen), 0);
+	findings_say(&l, FAULT_NIC_CARRIER, NULL, "first");
+	findings_say(&l, FAULT_NONE, NULL, "without a code");
+	findings_say(&l, FAULT_GPU_XID, NULL, "another");
+	findings_say(&l, FAULT_NIC_CARRIER, NULL, "again");
+	assert_int_equal(findings_faults(&l, seen), 2);
 	assert_int_equal(seen[0].fault, FAULT_NIC_CARRIER);
 	assert_int_equal(seen[0].n, 2);
-	assert_string_equal(seen[0].text, "first");
+	assert_string_equal(seen[0].first->why, "first");
 	assert_int_equal(seen[1].fault, FAULT_GPU_XID);
 	assert_int_equal(seen[1].n, 1);
-	reasons_free(&r);
+	findings_free(&l);
 
 	/* what keeps work out stands in front, in the order of finding */
-	reasons_add_as(&r,
-		       &(struct reason){FAULT_NIC_CARRIER, ON_FAIL_WARN, FAULT_NONE, (char *)"w"});
-	reasons_add_as(
-		&r, &(struct reason){FAULT_NIC_CARRIER, ON_FAIL_DEGRADE, FAULT_NONE, (char *)"d"});
-	reasons_add(&r, FAULT_GPU_XID, "first");
-	reasons_add(&r, FAULT_NIC_CARRIER, "second");
-	reasons_add_as(&r, &(struct reason){FAULT_GPU_XID, ON_FAIL_WARN, FAULT_NONE, (char *)"x"});
-	assert_int_equal(r.list.n, 5);
-	for (size_t i = 0; i < r.list.n; i++)
-		assert_string_equal(r.list.v[i].text,
+	warn(&l, FAULT_NIC_CARRIER, ON_FAIL_WARN, "w");
+	warn(&l, FAULT_NIC_CARRIER, ON_FAIL_DEGRADE, "d");
+	findings_say(&l, FAULT_GPU_XID, NULL, "first");
+	findings_say(&l, FAULT_NIC_CARRIER, NULL, "second");
+	warn(&l, FAULT_GPU_XID, ON_FAIL_WARN, "x");
+	assert_int_equal(l.list.n, 5);
+	for (size_t i = 0; i < l.list.n; i++)
+		assert_string_equal(l.list.v[i].why,
 				    ((const char *[]){"first", "second", "d", "w", "x"})[i]);
-	assert_int_equal(reasons_faults(&r, seen), 2);
+	assert_int_equal(findings_faults(&l, seen), 2);
 	assert_int_equal(seen[0].on_fail, ON_FAIL_BLOCK);
 	assert_int_equal(seen[1].on_fail, ON_FAIL_BLOCK);
-	reasons_free(&r);
+	findings_free(&l);
 }
 
 /* A robot that obeys one of two goes for the one that can't do without hands. */
@@ -188,7 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),	     cmocka_unit_test(test_words),
-		cmocka_unit_test(test_sections),     cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_sections),     cmocka_unit_test(test_findings),
 		cmocka_unit_test(test_graver),	     cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_measurements),
 	};

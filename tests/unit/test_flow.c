@@ -302,7 +302,7 @@ static void check_cell(struct tmp *t, const struct flow_row *row, enum flow_stat
 	assert_cell(complaints.n == 0);
 	assert_cell((row->next == FLOW_SAME ? FLOW_BIT(from) : row->next) &
 		    FLOW_BIT(flow_state(r)));
-	assert_cell(!(acts & FLOW_JUDGES) || streq(r->verdict.reasons.list.v[0].text, "behind"));
+	assert_cell(!(acts & FLOW_JUDGES) || streq(r->verdict.findings.list.v[0].why, "behind"));
 	assert_cell(!(acts & FLOW_WAIT_OVER) || !r->waiting.until);
 	assert_cell(!(acts & FLOW_BEGINS) || r->begun == (from == FLOW_AT_WORK ? 2 : 1));
 	assert_cell(!(acts & FLOW_BEGINS) || r->measurements.list.n == 0);
@@ -444,8 +444,8 @@ static void test_not_written(void **state)
 	no_room(t);
 	assert_true(move(&sc, FLOW_JUDGED_ADMITS) < 0);
 	assert_int_equal(flow_state(&sc.status.record), FLOW_UNJUDGED);
-	assert_text(sc.status.record.verdict.reasons.list.v[0].text, complaints.v[0]);
-	assert_int_equal(sc.status.record.verdict.reasons.list.v[0].fault, FAULT_HOST_RECORD);
+	assert_text(sc.status.record.verdict.findings.list.v[0].why, complaints.v[0]);
+	assert_int_equal(sc.status.record.verdict.findings.list.v[0].fault, FAULT_HOST_RECORD);
 	assert_false(tree_has(t, READY));
 	assert_false(tree_has(t, PASS));
 	assert_true(is_told(&sc, "retry on"));

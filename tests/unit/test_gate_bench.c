@@ -226,7 +226,7 @@ static void test_deadline(void **state)
 	for (size_t i = 0; i + 1 < array_len(jobs); i++) {
 		assert_int_equal(jobs[i].state, CHANGE_FAILED);
 		assert_string_equal(jobs[i].reason,
-				    "no result within 100 ms; it was killed: " HUNG);
+				    "no result within 100 ms, so it was killed; " HUNG);
 	}
 	assert_int_equal(jobs[5].state, CHANGE_SAME);
 	bench_job_clear(&jobs[5]);
@@ -255,7 +255,7 @@ static void test_time_to_yield(void **state)
 		{SAYS WAIT_PAST("600000"), LONG_MS, 600000, false, CHANGE_FAILED, "no result"},
 		/* told, and deaf to it */
 		{"trap '" PASS("100") "' TERM; " WAIT_PAST("400") "while :; do sleep 1000; done",
-		 500, 500, true, CHANGE_FAILED, "no result within 500 ms; it was killed: " HUNG},
+		 500, 500, true, CHANGE_FAILED, "no result within 500 ms, so it was killed; " HUNG},
 		{"echo '" OK "'", LONG_MS, 0, true, CHANGE_SAME, ""}, /* not told */
 		/* the budget's end comes first; by default SIGTERM ends it */
 		{PASS("598000") "exec sleep 1000", 2 * LONG_MS, 598000, true, CHANGE_FAILED,
@@ -381,7 +381,7 @@ static void test_one_that_flees(void **state)
 	if (geteuid() == 0) {
 		run_jobs(&job, 1);
 		assert_int_equal(job.state, CHANGE_FAILED);
-		assert_non_null(strstr(job.reason, "no result within 300000 ms; it was killed"));
+		assert_non_null(strstr(job.reason, "no result within 300000 ms, so it was killed"));
 		assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0); /* nobody is left */
 	}
 	close(fd);

@@ -141,13 +141,13 @@ static void test_marks(void **state)
 {
 	static const char text[] =
 		"{\"verdict\": \"blocked\", \"admit\": false,"
-		"\"reasons\": [\"a/x: wrong; mend it\", \"gate/c/node0: slow; why\", \"a "
-		"sentence\"],"
-		"\"faults\": [{\"code\": \"RH-NIC-DOWN\", \"reason\": \"a sentence\","
-		"	\"on_fail\": \"warn\"}],"
+		"\"faults\": [{\"id\": \"a/x\", \"why\": \"wrong\", \"own_remedy\": \"mend it\"},"
+		"	{\"id\": \"gate/c/node0\", \"why\": \"slow\", \"own_remedy\": \"why\"},"
+		"	{\"code\": \"RH-NIC-DOWN\", \"why\": \"a sentence\","
+		"	 \"on_fail\": \"warn\"}],"
 		"\"stages\": {\"early\": {\"changes\": ["
 		"	{\"id\": \"a/x\", \"state\": \"failed\", \"reason\": \"wrong\"},"
-		"	{\"id\": \"a/y\", \"state\": \"failed\", \"reason\": \"other; do\","
+		"	{\"id\": \"a/y\", \"state\": \"failed\", \"reason\": \"other\","
 		"	 \"on_fail\": \"degrade\"},"
 		"	{\"id\": \"a/later\", \"state\": \"failed\"},"
 		"	{\"id\": \"a/good\", \"state\": \"same\"}]},"
@@ -157,7 +157,7 @@ static void test_marks(void **state)
 		"\"measurements\": [{\"id\": \"gate/c/node0\", \"check\": \"c\", \"state\": "
 		"\"slow\"},"
 		"	{\"id\": \"gate/c/node1\", \"check\": \"c\", \"state\": \"slow\","
-		"	 \"reason\": \"slow; look\"},"
+		"	 \"reason\": \"slow\", \"remedy\": \"look\"},"
 		"	{\"id\": \"gate/c/node2\", \"check\": \"c\", \"state\": \"same\"}]}";
 	cleanup(marks_free) struct marks m = {0};
 	cleanup(fixture_free) struct fixture f;
@@ -167,7 +167,7 @@ static void test_marks(void **state)
 	expect_mark(&m, 0, MARK_BLOCKS, "a/x", "wrong", "mend it");
 	expect_mark(&m, 1, MARK_BLOCKS, "gate/c/node0", "slow", "why");
 	expect_mark(&m, 2, MARK_WARNS, "", "a sentence", fault_row(FAULT_NIC_DOWN)->remedy);
-	expect_mark(&m, 3, MARK_WARNS, "a/y", "other", "do");
+	expect_mark(&m, 3, MARK_WARNS, "a/y", "other", "");
 	expect_mark(&m, 4, MARK_WARNS, "gate/c/node1", "slow", "look");
 	expect_mark(&m, 5, MARK_PENDING, "a/z", "found '1', expected '2'", "");
 	assert_int_equal(m.list.n, 6);

@@ -126,51 +126,65 @@ static void test_damaged(void **state)
 	json_decref(doc);
 }
 
-/* A record with codes; one of them is of a railhead to come. */
-static json_t *coded(void)
+static json_t *first_change(const json_t *doc)
 {
-	json_t *doc = load("everything.json");
-	json_t *reasons = json_object_get(doc, "reasons");
-	json_t *change = json_array_get(
-		json_object_get(json_object_get(json_object_get(doc, "stages"), "gate"), "changes"),
-		0);
-	json_t *m = json_array_get(json_object_get(doc, "measurements"), 0);
+	const json_t *stages = json_object_get(doc, "stages");
 
-	json_object_set_new(doc, "faults",
-			    json_pack("[{s:s, s:O}, {s:s, s:O}]", "code", "RH-MEMORY-BANDWIDTH",
-				      "reason", json_array_get(reasons, 0), "code", "RH-TO-COME",
-				      "reason", json_array_get(reasons, 1)));
-	json_object_set_new(change, "fault", json_string("RH-PCI-MISSING"));
-	json_object_set_new(m, "fault", json_string("RH-MEMORY-BANDWIDTH"));
-	return doc;
+	return json_array_get(json_object_get(json_object_get(stages, "gate"), "changes"), 0);
 }
 
+/* Codes of a change, a measurement and the verdict; one of them is of a railhead to come. */
 static void test_codes(void **state)
 {
-	json_t *doc = coded(), *back = again(doc), *faults = json_object_get(back, "faults");
-	json_t *reasons = json_object_get(back, "reasons"), *first = json_array_get(faults, 0);
+	json_t *doc = load("everything.json"), *back, *faults;
+	json_t *m = json_array_get(json_object_get(doc, "measurements"), 0);
 
 	(void)state;
-	assert_int_equal(json_array_size(reasons), 2);
-	assert_int_equal(json_array_size(faults), 1);
-	assert_string_equal(json_string_value(json_object_get(first, "code")),
-			    "RH-MEMORY-BANDWIDTH");
-	assert_string_equal(json_string_value(json_object_get(first, "action")), "reseat");
-	assert_true(json_equal(json_object_get(first, "reason"), json_array_get(reasons, 0)));
-	assert_true(json_is_string(json_object_get(first, "remedy")));
+	json_object_set_new(json_array_get(json_object_get(doc, "faults"), 1), "code",
+			    json_string("RH-TO-COME"));
+	json_object_set_new(first_change(doc), "fault", json_string("RH-PCI-MISSING"));
+	json_object_set_new(m, "fault", json_string("RH-MEMORY-BANDWIDTH"));
+	back = again(doc);
+	faults = json_object_get(back, "faults");
+	assert_int_equal(json_array_size(faults), 2);
+	assert_true(json_equal(json_array_get(faults, 0),
+			       json_array_get(json_object_get(doc, "faults"), 0)));
+	assert_null(json_object_get(json_array_get(faults, 1), "code"));
+	assert_true(json_equal(json_object_get(doc, "reasons"), json_object_get(back, "reasons")));
 	assert_true(json_equal(json_object_get(doc, "stages"), json_object_get(back, "stages")));
-	assert_true(json_equal(
-		json_object_get(json_array_get(json_object_get(doc, "measurements"), 0), "fault"),
-		json_object_get(json_array_get(json_object_get(back, "measurements"), 0),
-				"fault")));
+	assert_same(json_object_get(doc, "measurements"), json_object_get(back, "measurements"));
 	json_decref(back);
 	spoil(doc, doc, settles);
 	json_decref(doc);
 }
 
+/* In schema 2 a finding was a sentence and a code: a node stays as it is while it is upgraded. */
+static void test_schema_before(void **state)
+{
+	struct record r;
+	cleanup_free char *text = NULL;
+
+	(void)state;
+	record_parse(&r,
+		     "{\"schema\": 2, \"boot_id\": \"b\", \"verdict\": \"degraded\", \"admit\": "
+		     "true, \"reasons\": [\"link/x/mtu: found '1', expected '2'; why\"], "
+		     "\"faults\": [{\"code\": \"RH-NIC-SETTING-DIFFERS\", \"on_fail\": "
+		     "\"degrade\", \"reason\": \"link/x/mtu: found '1', expected '2'; why\", "
+		     "\"remedy\": \"of the code\"}]}",
+		     "b");
+	assert_int_equal(r.verdict.kind, VERDICT_DEGRADED);
+	assert_true(record_admits(&r));
+	assert_int_equal(r.verdict.findings.list.n, 1);
+	assert_int_equal(r.verdict.findings.list.v[0].fault, FAULT_NIC_SETTING_DIFFERS);
+	assert_int_equal(r.verdict.findings.list.v[0].on_fail, ON_FAIL_DEGRADE);
+	text = finding_text(&r.verdict.findings.list.v[0]);
+	assert_string_equal(text, "link/x/mtu: found '1', expected '2'; why");
+	record_free(&r);
+}
+
 #define PATH "/run/railhead/status.json"
 #define OF_OTHER_VERSION                                                                    \
-	PATH ": written by another version of railhead (schema 99; this one reads 2): run " \
+	PATH ": written by another version of railhead (schema 99; this one reads 3): run " \
 	     "`railhead gate --again`"
 #define NO_RECORD PATH ": damaged: no record of railhead; `railhead gate --again` writes it again"
 
@@ -182,6 +196,7 @@ static void test_unreadable(void **state)
 	} t[] = {
 		{NULL, NULL},
 		{"{\"schema\": 2, \"boot_id\": \"b\"}", NULL},
+		{"{\"schema\": 3, \"boot_id\": \"b\"}", NULL},
 		{"{\"schema\": 2, \"boot_id\": \"another\"}", NULL},
 		{"{\"schema\": 99, \"boot_id\": \"another\"}", NULL},
 		{"{\"schema\": 99, \"boot_id\": \"b\", \"verdict\": \"ready\"}", OF_OTHER_VERSION},
@@ -225,7 +240,7 @@ static void test_misspelt(void **state)
 
 	(void)state;
 	record_parse(&r,
-		     "{\"schema\": 2, \"boot_id\": \"b\", \"verdict\": \"redy\", \"admit\": true, "
+		     "{\"schema\": 3, \"boot_id\": \"b\", \"verdict\": \"redy\", \"admit\": true, "
 		     "\"measurements\": [{\"id\": \"x\", \"state\": \"pass\"}, {}]}",
 		     "b");
 	assert_false(r.judged);
@@ -240,7 +255,7 @@ static void test_misspelt(void **state)
 static json_t *measured(const char *timing)
 {
 	cleanup_free char *text = xasprintf(
-		"{\"schema\": 2, \"boot_id\": \"b\", \"measurements\": [{\"id\": \"gate/m/node0\", "
+		"{\"schema\": 3, \"boot_id\": \"b\", \"measurements\": [{\"id\": \"gate/m/node0\", "
 		"\"check\": \"m\", \"state\": \"same\", \"on_fail\": \"block\", "
 		"\"demanded\": true, %s}]}",
 		timing);
@@ -318,6 +333,8 @@ static struct measurement measurement_with(struct values *v, size_t timings)
 		.wanted = text(v),
 		.demanded = flag(v),
 		.reason = text(v),
+		.causes = text(v),
+		.remedy = text(v),
 		.follows = flag(v),
 		.fault = any(v, FAULT_COUNT),
 		.detail = json_pack("{s:i, s:[n]}", "of the program", any(v, INT32_MAX), "any"),
@@ -349,7 +366,7 @@ static struct record_change change_with(struct values *v)
 		.reason = text(v),
 		.note = text(v),
 		.follows = text(v),
-		.tried = {any(v, STAGE_COUNT), any(v, FAULT_COUNT), text(v), text(v)},
+		.tried = tried_with(v),
 		.origin = text(v),
 		.stage = any(v, STAGE_COUNT),
 		.state = any(v, CHANGE_STATE_COUNT),
@@ -400,11 +417,9 @@ static void fill_verdict(struct values *v, struct verdict *verdict)
 	verdict->kind = any(v, VERDICT_NONE + 1);
 	verdict->admit = flag(v);
 	for (enum on_fail f = ON_FAIL_BLOCK; f <= ON_FAIL_WARN; f++) {
-		cleanup_free char *one = text(v);
+		struct finding one = finding_with(v, f);
 
-		reasons_add_as(
-			&verdict->reasons,
-			&(struct reason){.fault = any(v, FAULT_COUNT), .on_fail = f, .text = one});
+		vec_push(&verdict->findings.list, one);
 	}
 	texts(v, &verdict->skipped);
 }
@@ -531,9 +546,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_codes),	   cmocka_unit_test(test_unreadable),
-		cmocka_unit_test(test_misspelt),   cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_timings),	   cmocka_unit_test(test_each_value),
+		cmocka_unit_test(test_codes),	   cmocka_unit_test(test_schema_before),
+		cmocka_unit_test(test_unreadable), cmocka_unit_test(test_misspelt),
+		cmocka_unit_test(test_keys),	   cmocka_unit_test(test_timings),
+		cmocka_unit_test(test_each_value),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

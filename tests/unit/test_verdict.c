@@ -14,6 +14,13 @@
 #include "fragment.h"
 #include "tree.h"
 
+static void assert_finding(const struct verdict *v, size_t i, const char *text)
+{
+	cleanup_free char *said = finding_text(&v->findings.list.v[i]);
+
+	assert_string_equal(said, text);
+}
+
 static const struct place nowhere;
 
 /* A profile whose gate section is the text. */
@@ -92,11 +99,11 @@ static void test_measurements(void **state)
 					 verdict_name(v.kind));
 			assert_int_equal(v.admit, v.kind == VERDICT_READY);
 			/* a warning is said too */
-			assert_int_equal(v.reasons.list.n,
+			assert_int_equal(v.findings.list.n,
 					 t[i].state != CHANGE_SAME &&
 						 t[i].state != CHANGE_UNSUPPORTED);
-			if (v.reasons.list.n)
-				assert_text(v.reasons.list.v[0].text, "gate/memory/node0: it is ");
+			if (v.findings.list.n)
+				assert_string_equal(v.findings.list.v[0].id, "gate/memory/node0");
 			verdict_free(&v);
 			measurements_free(&m);
 		}
@@ -120,7 +127,7 @@ static void test_demanded(void **state)
 		m.list.v[0].demanded = true;
 		gate_judge(&g.profile, &none, &m, &v);
 		assert_int_equal(v.kind, by_on_fail[f]);
-		assert_int_equal(v.reasons.list.n, 1);
+		assert_int_equal(v.findings.list.n, 1);
 		verdict_free(&v);
 		measurements_free(&m);
 	}
@@ -141,8 +148,8 @@ static void test_follows(void **state)
 	m.list.v[1].follows = true;
 	gate_judge(&g.profile, &none, &m, &v);
 	assert_int_equal(v.kind, VERDICT_BLOCKED);
-	assert_int_equal(v.reasons.list.n, 1);
-	assert_text(v.reasons.list.v[0].text, "gate/health/a: ");
+	assert_int_equal(v.findings.list.n, 1);
+	assert_string_equal(v.findings.list.v[0].id, "gate/health/a");
 	verdict_free(&v);
 	measurements_free(&m);
 	gated_free(&g);
@@ -187,9 +194,9 @@ static void test_changes(void **state)
 			if (v.kind != t[i].by_on_fail[f])
 				fail_msg("%s, %s: %s", state_name(t[i].state), on_fail_name(f),
 					 verdict_name(v.kind));
-			assert_int_equal(v.reasons.list.n, t[i].reason != NULL);
+			assert_int_equal(v.findings.list.n, t[i].reason != NULL);
 			if (t[i].reason)
-				assert_string_equal(v.reasons.list.v[0].text, t[i].reason);
+				assert_finding(&v, 0, t[i].reason);
 			verdict_free(&v);
 			plan_free(&plan);
 		}
@@ -221,16 +228,12 @@ static void test_reasons(void **state)
 	add_file(&plan, "d", "options x\noptions y\n", "options z\n");
 	add_file(&plan, "e", "", "options z\n");
 	gate_judge(&g.profile, &plan, &none, &v);
-	assert_int_equal(v.reasons.list.n, 5);
-	assert_string_equal(v.reasons.list.v[0].text, "a: failed");
-	assert_string_equal(v.reasons.list.v[1].text, "b: found 'nothing', expected 'want'");
-	assert_string_equal(v.reasons.list.v[2].text,
-			    "c: /run/c is absent; `railhead apply` writes it");
-	assert_string_equal(v.reasons.list.v[3].text,
-			    "d: /run/d is different from the profile; `railhead apply` writes it");
-	assert_string_equal(
-		v.reasons.list.v[4].text,
-		"e: /run/e: an earlier profile left the file; `railhead apply` removes it");
+	assert_int_equal(v.findings.list.n, 5);
+	assert_finding(&v, 0, "a: failed");
+	assert_finding(&v, 1, "b: found 'nothing', expected 'want'");
+	assert_finding(&v, 2, "c: /run/c is absent");
+	assert_finding(&v, 3, "d: /run/d is different from the profile");
+	assert_finding(&v, 4, "e: /run/e: an earlier profile left the file");
 	verdict_free(&v);
 	plan_free(&plan);
 	gated_free(&g);
@@ -260,10 +263,9 @@ static void test_followers(void **state)
 	change_waits_for(c, "other");
 	gate_judge(&g.profile, &plan, &none, &v);
 	assert_int_equal(v.kind, VERDICT_DEGRADED);
-	assert_int_equal(v.reasons.list.n, 2);
-	assert_string_equal(v.reasons.list.v[0].text,
-			    "numvfs: fewer came (and 3 more that wait for it)");
-	assert_string_equal(v.reasons.list.v[1].text, "vf of other: failed");
+	assert_int_equal(v.findings.list.n, 2);
+	assert_finding(&v, 0, "numvfs: fewer came (and 3 more that wait for it)");
+	assert_finding(&v, 1, "vf of other: failed");
 	verdict_free(&v);
 	plan_free(&plan);
 	gated_free(&g);
@@ -298,7 +300,7 @@ static void test_worst(void **state)
 		measure(&m, "m", t[i].measured, ON_FAIL_WARN);
 		gate_judge(&g.profile, &plan, &m, &v);
 		assert_int_equal(v.kind, t[i].kind);
-		assert_int_equal(v.reasons.list.n, t[i].n + (t[i].measured != CHANGE_SAME));
+		assert_int_equal(v.findings.list.n, t[i].n + (t[i].measured != CHANGE_SAME));
 		verdict_free(&v);
 		measurements_free(&m);
 		plan_free(&plan);
@@ -350,23 +352,23 @@ static void test_waiting(void **state)
 						  (v.kind == VERDICT_DEGRADED && *t[i].gate));
 		if (v.kind == VERDICT_WAITING) {
 			const char *gave_up = NULL;
-			size_t n = v.reasons.list.n, k;
+			size_t n = v.findings.list.n, k;
 
-			for (k = 0; !streq(v.reasons.list.v[k].text, "port: found 'nothing', "
-								     "expected 'want'");)
+			for (k = 0; !streq(v.findings.list.v[k].id, "port");)
 				k++;
-			assert_int_equal(v.reasons.list.v[k].fault, FAULT_GATE_NOT_YET);
+			assert_finding(&v, k, "port: found 'nothing', expected 'want'");
+			assert_int_equal(v.findings.list.v[k].fault, FAULT_GATE_NOT_YET);
 			verdict_give_up(&v, 90000000);
 			for (size_t r = 0; r <= n; r++) {
-				const struct reason *reason = &v.reasons.list.v[r];
+				const struct finding *f = &v.findings.list.v[r];
 
-				assert_int_not_equal(reason->fault, FAULT_GATE_NOT_YET);
-				if (reason->fault == FAULT_GATE_WAIT_OVER)
-					gave_up = reason->text;
+				assert_int_not_equal(f->fault, FAULT_GATE_NOT_YET);
+				if (f->fault == FAULT_GATE_WAIT_OVER)
+					gave_up = f->why;
 			}
 
 			assert_int_equal(v.kind, t[i].otherwise);
-			assert_int_equal(v.reasons.list.n, n + 1);
+			assert_int_equal(v.findings.list.n, n + 1);
 			assert_text(gave_up, "gate.wait: waited 1 min 30 s for port, and");
 		}
 		verdict_free(&v);
@@ -388,11 +390,11 @@ static void test_lasting_measurement(void **state)
 	m.list.v[0].fault = FAULT_GPU_FABRIC_DOWN;
 	gate_judge(&g.profile, &none, &m, &v);
 	assert_int_equal(v.kind, VERDICT_WAITING);
-	assert_int_equal(v.reasons.list.v[0].fault, FAULT_GATE_NOT_YET);
+	assert_int_equal(v.findings.list.v[0].fault, FAULT_GATE_NOT_YET);
 	verdict_give_up(&v, 90000000);
 	assert_int_equal(v.kind, VERDICT_BLOCKED);
-	assert_int_equal(v.reasons.list.v[0].fault, FAULT_GPU_FABRIC_DOWN);
-	assert_int_equal(v.reasons.list.v[1].fault, FAULT_GATE_WAIT_OVER);
+	assert_int_equal(v.findings.list.v[0].fault, FAULT_GPU_FABRIC_DOWN);
+	assert_int_equal(v.findings.list.v[1].fault, FAULT_GATE_WAIT_OVER);
 	verdict_free(&v);
 	measurements_free(&m);
 	gated_free(&g);
@@ -480,7 +482,7 @@ static void test_simple(void **state)
 		verdict_simple(&v, kinds[i], FAULT_GATE_UNJUDGED, "because");
 		assert_false(v.admit);
 		assert_string_equal(verdict_name(v.kind), names[i]);
-		assert_int_equal(v.reasons.list.n, 1);
+		assert_int_equal(v.findings.list.n, 1);
 		verdict_free(&v);
 	}
 }
@@ -590,10 +592,10 @@ static void test_stored(void **state)
 	assert_string_equal(stage->changes.v[0].before, "0");
 	assert_string_equal(stage->changes.v[0].observed, "8");
 	assert_int_equal(stage->changes.v[0].state, CHANGE_SET);
-	assert_string_equal(s.record.verdict.reasons.list.v[0].text, "the reason");
+	assert_finding(&s.record.verdict, 0, "the reason");
 	/* The same verdict can be judged from it without measuring anew. */
 	assert_true(record_says(&s.record, &v));
-	reasons_add(&v.reasons, FAULT_GATE_WAIT_OVER, "another");
+	findings_say(&v.findings, FAULT_GATE_WAIT_OVER, NULL, "another");
 	assert_false(record_says(&s.record, &v));
 	assert_int_equal(s.record.measurements.list.n, 1);
 	again = &s.record.measurements.list.v[0];

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "plan/finding.h"
 
 /* Value number `other` is another one than the seed says. */
 struct values {
@@ -40,4 +41,32 @@ static inline void texts(struct values *v, struct strv *ret)
 
 		strv_add(ret, one);
 	}
+}
+
+static inline struct tried tried_with(struct values *v)
+{
+	return (struct tried){any(v, STAGE_COUNT), any(v, FAULT_COUNT), text(v), text(v)};
+}
+
+static inline struct finding finding_with(struct values *v, enum on_fail on_fail)
+{
+	return (struct finding){
+		.id = text(v),
+		.state = any(v, CHANGE_STATE_COUNT),
+		.on_fail = on_fail,
+		.fault = any(v, FAULT_COUNT),
+		.lasting = any(v, FAULT_COUNT),
+		.wanted = text(v),
+		.found = text(v),
+		.why = text(v),
+		.causes = text(v),
+		.tried = tried_with(v),
+		.load = text(v),
+		.late = flag(v),
+		.drifted = flag(v),
+		.by = text(v),
+		.remedy = text(v),
+		.apply = text(v),
+		.followers = any(v, INT32_MAX),
+	};
 }

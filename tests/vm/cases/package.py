@@ -1,6 +1,8 @@
 """The Debian packages and GRUB's menu, on the running guest."""
 
-from harness import SNAPSHOT, case, contains, equal, expect, is_active
+import json
+
+from harness import RECORD, SNAPSHOT, case, contains, equal, exits, expect, is_active, status_json
 
 ENV = "/boot/grub/railhead.env"
 # Triggers would make the initramfs again, a minute under emulation: that they wait is seen.
@@ -28,6 +30,33 @@ def _worker(vm):
 def _initramfs_waits(vm):
     """Whether dracut was asked for the initramfs, and has not made it yet."""
     return "update-initramfs" in vm.sh("dpkg-query -W -f '${Triggers-Pending}' dracut")
+
+
+def _as_schema_2(record):
+    """As a railhead before schema 3 wrote the record: reasons are sentences."""
+    faults = [{key: fault[key] for key in ("code", "action", "on_fail", "reason", "remedy")}
+              for fault in record["faults"]]
+    return record | {"schema": 2, "faults": faults}
+
+
+@case(SNAPSHOT, "a record that the package before wrote in this boot keeps the node ready")
+def older_record(vm):
+    worker = _start_worker(vm)
+    before = status_json(vm)
+    equal("schema and verdict", (before["schema"], before["verdict"]), (3, "ready"))
+    text = json.dumps(_as_schema_2(before))
+    vm.sh(f"cat >{RECORD} <<'RECORD'\n{text}\nRECORD")
+    contains("status", vm.sh("railhead status"), "verdict: ready (work is admitted)")
+    ready = vm.sh("stat -c '%i %Z' /run/railhead/ready")
+    vm.sh("systemctl start railhead-retry.service", 60)  # looks, as its timer would
+    contains("a gate by hand", vm.sh("railhead gate", 60), "ready, from earlier in this boot")
+    exits(vm, "railhead apply --stage early", 0, 60)
+    after = status_json(vm)
+    equal("schema and verdict", (after["schema"], after["verdict"]), (3, "ready"))
+    equal("states of measurements", [one["state"] for one in after["measurements"]],
+          [one["state"] for one in before["measurements"]])
+    equal("the ready file", vm.sh("stat -c '%i %Z' /run/railhead/ready"), ready)
+    equal("a gated process", _worker(vm), worker)
 
 
 @case(SNAPSHOT, "the machine's own update-grub writes the menu that was booted")
