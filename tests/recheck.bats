@@ -67,8 +67,8 @@ recheck() { # STATUS VERDICT
   put "$dir/90-other.conf" 'kernel.panic = 30'
   put "$root/proc/sys/kernel/panic" 30
   recheck 7 lapsed
-  jq -e '[.faults[] | [.id, .drifted, (.by // "" | contains("90-other.conf"))]]
-    == [["sysctl/kernel.panic_on_oops", true, false], ["sysctl/kernel.panic", false, false]]' "$root/run/railhead/status.json" || jq .faults "$root/run/railhead/status.json"
+  jq -e '[.faults[] | [.id, (.drifted // false), (.by // "" | contains("90-other.conf"))]]
+    == [["sysctl/kernel.panic_on_oops", true, false], ["sysctl/kernel.panic", false, false]]' "$root/run/railhead/status.json"
 }
 
 @test "a value with a semicolon is no remedy, and a cause is none either" {
