@@ -173,7 +173,7 @@ def gate(vm):
     expect_fault(vm, "RH-RDMA-LOOPBACK", NICS[0])
     for pf, one in zip(NICS, measured):
         equal("state", one["state"], "slow")
-        contains("reason", one["reason"], f"rdma_loopback of {pf}: measured",
+        contains("reason", f"{one['reason']}; {one['causes']}", f"rdma_loopback of {pf}: measured",
                  "required at least 90GB/s", f"PCIe width of {pf}", f"MaxReadRequest of {pf}",
                  f"IOMMU of {pf}", f"{pf} is on NUMA node")
     vm.sh(f"ip link set {_netdev(vm, NICS[1])} down")
