@@ -79,7 +79,7 @@ recheck() { # STATUS VERDICT
   recheck 7 lapsed
   run -7 "$railhead" status --root "$root"
   [[ $output == *"remedy:  \`railhead apply\` sets the value of sku.yaml:5; then run \`railhead gate\`"* ]]
-  jq -e '.faults[0] | .drifted and (.remedy | startswith("`railhead apply`"))' "$root/run/railhead/status.json"
+  jq -e '.faults[0] | .drifted and (.remedy | startswith("Run `railhead apply`"))' "$root/run/railhead/status.json"
 }
 
 @test "a value that comes and goes: after four lapses the node is ready when all has held for an hour, or by a gate" {

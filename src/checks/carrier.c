@@ -146,7 +146,7 @@ static bool judge_speed(struct change *c, const char *addr, const char *name, ch
 		change_reason(
 			c,
 			"the driver reports no speed for %s (virtual devices have none)" TO_MEND
-			"remove speed:",
+			"leave speed: out of the check",
 			name);
 		c->fault = FAULT_PROFILE_CHECKS_NOTHING;
 		return false;

@@ -134,10 +134,15 @@ char *finding_remedy(const struct finding *f)
 {
 	if (f->remedy)
 		return str_printable(f->remedy, SIZE_MAX);
-	if (f->apply)
-		return xasprintf("`railhead apply` sets the value of %s; then run `railhead gate`",
-				 f->apply);
 	return f->fault ? xstrdup(fault_row(f->fault)->remedy) : NULL;
+}
+
+char *finding_next_step(const struct finding *f)
+{
+	return f->apply && !f->remedy ? xasprintf("`railhead apply` sets the value of %s; then run "
+						  "`railhead gate`",
+						  f->apply)
+				      : finding_remedy(f);
 }
 
 /* --- lists -------------------------------------------------------------------------------------

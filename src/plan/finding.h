@@ -89,6 +89,8 @@ char *finding_text(const struct finding *f);
 char *finding_what(const struct finding *f);
 /* Its own remedy, or else the fault's; NULL: none. Caller frees. */
 char *finding_remedy(const struct finding *f);
+/* The same for a person, who may run `railhead apply` where that sets the value. Caller frees. */
+char *finding_next_step(const struct finding *f);
 bool finding_same(const struct finding *a, const struct finding *b);
 
 /* Copies the finding. Those that block work come first, in order of addition. */

@@ -70,7 +70,7 @@ static void add(struct marks *m, enum mark_grade grade, enum fault fault, const 
 
 static void add_finding(struct marks *m, enum mark_grade grade, const struct finding *f)
 {
-	cleanup_free char *what = finding_what(f), *remedy = finding_remedy(f);
+	cleanup_free char *what = finding_what(f), *remedy = finding_next_step(f);
 
 	add(m, grade, f->fault, or_empty(f->id), what, remedy);
 }

@@ -49,7 +49,7 @@ const char *admission_text(const struct record *r)
 /* In a pipe the line of a finding has its own remedy. */
 static void print_remedy(const struct page *p, const struct finding *f)
 {
-	cleanup_free char *remedy = finding_remedy(f);
+	cleanup_free char *remedy = finding_next_step(f);
 
 	if (remedy && (p->screen->terminal || !f->remedy))
 		print_line(p, "remedy:", remedy);

@@ -65,7 +65,7 @@ static void test_remedies(void **state)
 {
 	struct finding f = {.fault = FAULT_NIC_DOWN, .apply = (char *)"a.yaml:3"};
 	char *own = finding_remedy(&(struct finding){.remedy = (char *)"mend it"});
-	char *apply = finding_remedy(&f), *fault;
+	char *apply = finding_next_step(&f), *fault;
 
 	(void)state;
 	f.apply = NULL;
