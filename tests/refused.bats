@@ -5,20 +5,7 @@
 
 bats_require_minimum_version 1.5.0
 load lib/simnode
-
-setup_file() {
-  sim_need
-  sim_tree "$BATS_FILE_TMPDIR/pristine"
-}
-
-setup() {
-  sim=$BATS_TEST_TMPDIR
-  cp -a "$BATS_FILE_TMPDIR/pristine/node" "$sim/node"
-}
-
-teardown() {
-  sim_stop
-}
+load lib/simnode_each
 
 # The stages, then the gate: the first reason of the verdict has that code, action, and text.
 refused() { # ID CODE ACTION TEXT

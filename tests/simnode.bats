@@ -4,21 +4,8 @@
 
 bats_require_minimum_version 1.5.0
 load lib/simnode
+load lib/simnode_each
 load lib/clock
-
-setup_file() {
-  sim_need
-  sim_tree "$BATS_FILE_TMPDIR/pristine"
-}
-
-setup() {
-  sim=$BATS_TEST_TMPDIR
-  cp -a "$BATS_FILE_TMPDIR/pristine/node" "$sim/node"
-}
-
-teardown() {
-  sim_stop
-}
 
 # A write by printf: the shell's own message is "... write error: REASON".
 write() { printf '%s\n' "$2" >"$1"; } # FILE TEXT
