@@ -24,6 +24,11 @@ unsigned int err_take_mark(char *text, const char *fmt)
 	return (unsigned int)(mark - text);
 }
 
+size_t err_len_before(unsigned int mend)
+{
+	return mend - strlen("; ");
+}
+
 int err_set(struct err *err, int code, const char *fmt, ...)
 {
 	va_list ap;

@@ -69,5 +69,8 @@ int err_fault(struct err *err, int code, enum fault fault);
  */
 unsigned int err_take_mark(char *text, const char *fmt);
 
+/* The length of the text before a remedy that begins at mend. */
+size_t err_len_before(unsigned int mend);
+
 /* Puts "context: " before the message. Returns err->code. */
 int err_wrap(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

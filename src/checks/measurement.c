@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -53,7 +54,7 @@ void measurement_say(struct measurement *m, char *text, unsigned int mend)
 	m->reason = text;
 	m->remedy = mend ? xstrdup(text + mend) : NULL;
 	if (mend)
-		text[mend - strlen("; ")] = '\0';
+		text[err_len_before(mend)] = '\0';
 }
 
 void measurement_forget(struct measurement *m)

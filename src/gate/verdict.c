@@ -2,6 +2,7 @@
 /* From a verified plan and measurements to a verdict with its reasons. */
 #include <string.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "gate/gate.h"
@@ -116,7 +117,7 @@ void findings_add_change(struct findings *l, const struct change *c, unsigned in
 		f.why = (char *)"failed";
 	}
 	if (f.why && f.why == c->reason && c->mend) {
-		why = xstrndup(c->reason, c->mend - strlen("; "));
+		why = xstrndup(c->reason, err_len_before(c->mend));
 		f.why = why;
 		f.remedy = c->reason + c->mend;
 	}
