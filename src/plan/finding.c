@@ -75,8 +75,7 @@ void tried_free(struct tried *t)
 	stored_free(tried_stored, t);
 }
 
-/* --- sentences ---------------------------------------------------------------------------------
- */
+/* --- sentences --------------------------------------------------------------------------- */
 
 static void add_clause(struct str *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void add_clause(struct str *out, const char *fmt, ...)
@@ -103,7 +102,8 @@ static void add_found(struct str *out, const struct finding *f)
 
 char *finding_what(const struct finding *f)
 {
-	cleanup_str struct str out = {0};
+	struct str out = {0};
+	char *text;
 
 	add_found(&out, f);
 	if (f->causes)
@@ -118,16 +118,19 @@ char *finding_what(const struct finding *f)
 			   f->by ? " (" : "", f->by ? f->by : "", f->by ? ")" : "");
 	if (f->followers)
 		str_addf(&out, " (and %u more that wait for it)", f->followers);
-	return str_printable(str_get(&out), SIZE_MAX); /* a value of a device may be in it */
+	text = str_take(&out);
+	str_make_line(text); /* a value of a device may be in it */
+	return text;
 }
 
 char *finding_text(const struct finding *f)
 {
 	cleanup_free char *what = finding_what(f);
-	cleanup_free char *text = xasprintf("%s%s%s%s%s", or_empty(f->id), f->id ? ": " : "", what,
-					    f->remedy ? "; " : "", or_empty(f->remedy));
+	char *text = xasprintf("%s%s%s%s%s", or_empty(f->id), f->id ? ": " : "", what,
+			       f->remedy ? "; " : "", or_empty(f->remedy));
 
-	return str_printable(text, SIZE_MAX);
+	str_make_line(text);
+	return text;
 }
 
 char *finding_remedy(const struct finding *f)
@@ -145,11 +148,7 @@ char *finding_next_step(const struct finding *f)
 				      : finding_remedy(f);
 }
 
-/* --- lists -------------------------------------------------------------------------------------
- */
-
-/* --- stored ------------------------------------------------------------------------------------
- */
+/* --- stored ------------------------------------------------------------------------------ */
 
 STORED_TABLE(tried_stored, STORED(tried, stage, "stage", ENUM, STAGE_WORDS),
 	     STORED(tried, fault, "fault", ENUM, FAULT_WORDS),
@@ -196,8 +195,7 @@ static STORED_TABLE(
 
 STORED_TABLE(findings_stored, STORED_ITEMS(findings, list, "", LIST, finding_stored));
 
-/* --- lists -------------------------------------------------------------------------------------
- */
+/* --- lists ------------------------------------------------------------------------------- */
 
 bool finding_same(const struct finding *a, const struct finding *b)
 {

@@ -83,7 +83,7 @@ extern const struct stored tried_stored[], findings_stored[];
 #define ON_FAIL_WORDS .word = on_fail_name, .words = ON_FAIL_WARN + 1
 #define STAGE_WORDS .word = stage_name, .words = STAGE_COUNT
 
-/* "ID: what was found; the remedy", in one line. Caller frees. */
+/* One line: "ID: found '1', expected '2'; the remedy". Caller frees. */
 char *finding_text(const struct finding *f);
 /* The same without the id and the remedy. Caller frees. */
 char *finding_what(const struct finding *f);
