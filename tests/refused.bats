@@ -13,7 +13,7 @@ refused() { # ID CODE ACTION TEXT
   [[ $output == *"$1: failed: "*"$4"* ]]
   run -7 "$railhead" gate --root "$root"
   first_is "$@"
-  # nor does a look of later, or the next gate, forget it
+  # the next gate has the same first reason
   run -7 "$railhead" gate --again --root "$root"
   first_is "$@"
 }
