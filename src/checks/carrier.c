@@ -93,9 +93,9 @@ static int each(const struct kind_ctx *ctx, struct change *c,
 	if (r < 0)
 		return r;
 	change_observe(c, "no netdev");
-	c->state = CHANGE_DIFFERS;
+	c->now.state = CHANGE_DIFFERS;
 	change_reason(c, "%s has no netdev (here); is its driver bound?", addr);
-	c->fault = FAULT_NIC_NETDEV;
+	c->now.fault = FAULT_NIC_NETDEV;
 	for (char *line = got.len ? strtok_r(got.data, "\n", &rest) : NULL; line;
 	     line = strtok_r(NULL, "\n", &rest)) {
 		char name[IFNAMSIZ], carrier;
@@ -103,8 +103,8 @@ static int each(const struct kind_ctx *ctx, struct change *c,
 
 		if (sscanf(line, "%15s %c %" SCNd64, name, &carrier, &speed) != 3)
 			continue;
-		c->state = judge(c, addr, name, carrier, speed) ? CHANGE_SAME : CHANGE_DIFFERS;
-		if (c->state == CHANGE_DIFFERS)
+		c->now.state = judge(c, addr, name, carrier, speed) ? CHANGE_SAME : CHANGE_DIFFERS;
+		if (c->now.state == CHANGE_DIFFERS)
 			break;
 	}
 	return 0;
@@ -117,7 +117,7 @@ static bool judge_carrier(struct change *c, const char *addr, const char *name, 
 	change_observe(c, "%s", carrier == 'd' ? "down" : carrier == 'u' ? "up" : "no carrier");
 	if (carrier == 'u')
 		return true;
-	c->fault = carrier == 'd' ? FAULT_NIC_DOWN : FAULT_NIC_CARRIER;
+	c->now.fault = carrier == 'd' ? FAULT_NIC_DOWN : FAULT_NIC_CARRIER;
 	change_reason(c, "%s: check the cable, the switch port and the link settings of %s", name,
 		      addr);
 	return false;
@@ -137,7 +137,7 @@ static bool judge_speed(struct change *c, const char *addr, const char *name, ch
 	if (carrier != 'u') {
 		change_observe(c, "no carrier");
 		change_reason(c, "%s of %s has no link, and so no speed", name, addr);
-		c->fault = carrier == 'd' ? FAULT_NIC_DOWN : FAULT_NIC_CARRIER;
+		c->now.fault = carrier == 'd' ? FAULT_NIC_DOWN : FAULT_NIC_CARRIER;
 		return false;
 	}
 	c->settles = false; /* the link has trained: its speed is final */
@@ -148,10 +148,10 @@ static bool judge_speed(struct change *c, const char *addr, const char *name, ch
 			"the driver reports no speed for %s (virtual devices have none)" TO_MEND
 			"leave speed: out of the check",
 			name);
-		c->fault = FAULT_PROFILE_CHECKS_NOTHING;
+		c->now.fault = FAULT_PROFILE_CHECKS_NOTHING;
 		return false;
 	}
-	c->fault = FAULT_NIC_SPEED;
+	c->now.fault = FAULT_NIC_SPEED;
 	change_observe(c, speed % 1000 ? "%" PRId64 "Mb/s" : "%" PRId64 "Gb/s",
 		       speed % 1000 ? speed : speed / 1000);
 	if (speed * BYTES_PER_MEGABIT >= c->want.number)

@@ -269,8 +269,8 @@ static void judge(struct change *c, const struct counter_look *look)
 				    &c->counts.list.v[i], &f);
 	if (c->loaded && !look->at_most)
 		judge_losses(c, look, &f);
-	c->state = f.n ? CHANGE_DIFFERS : CHANGE_SAME;
-	c->fault = f.fault;
+	c->now.state = f.n ? CHANGE_DIFFERS : CHANGE_SAME;
+	c->now.fault = f.fault;
 	if (f.n > NAMED)
 		str_addf(&f.text, " and %zu more", f.n - NAMED);
 	if (f.n)
@@ -282,7 +282,7 @@ static int unsupported(struct change *c, const char *why)
 {
 	change_observe(c, "not counted");
 	change_reason(c, "%s", why);
-	c->state = CHANGE_UNSUPPORTED;
+	c->now.state = CHANGE_UNSUPPORTED;
 	return 0;
 }
 

@@ -37,7 +37,7 @@ const char *gpu_nvidia_flavor(const struct root *root)
 
 int gpu_unbound(struct change *c, const char *addr, const char *driver)
 {
-	c->fault = FAULT_GPU_DRIVER;
+	c->now.fault = FAULT_GPU_DRIVER;
 	change_observe(c, "%s", driver ? driver : "no driver");
 	if (!driver)
 		change_reason(
@@ -51,7 +51,7 @@ int gpu_unbound(struct change *c, const char *addr, const char *driver)
 	else
 		change_reason(c, "%s is bound to %s: was the GPU given to a virtual machine?",
 			      driver, addr);
-	c->state = CHANGE_DIFFERS;
+	c->now.state = CHANGE_DIFFERS;
 	return 0;
 }
 

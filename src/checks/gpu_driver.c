@@ -15,13 +15,13 @@
 
 static int differs(struct change *c)
 {
-	c->state = CHANGE_DIFFERS;
+	c->now.state = CHANGE_DIFFERS;
 	return 0;
 }
 
 static int unsupported(struct change *c, const char *reason)
 {
-	c->state = CHANGE_UNSUPPORTED;
+	c->now.state = CHANGE_UNSUPPORTED;
 	change_reason(c, "%s", reason);
 	return 0;
 }
@@ -53,8 +53,8 @@ static int judge_flavor(const struct root *root, struct change *c)
 		return differs(c);
 	}
 	observe_modules(root, c, flavor);
-	c->state = streq(want, flavor) ? CHANGE_SAME : CHANGE_DIFFERS;
-	if (c->state == CHANGE_DIFFERS)
+	c->now.state = streq(want, flavor) ? CHANGE_SAME : CHANGE_DIFFERS;
+	if (c->now.state == CHANGE_DIFFERS)
 		change_reason(
 			c,
 			"the %s kernel modules are loaded: install the driver's %s ones%s, and "
@@ -132,8 +132,8 @@ static int judge_nodes(const struct root *root, struct change *c, const char *ad
 static int judge_amd(struct change *c)
 {
 	change_observe(c, "open, amdgpu");
-	c->state = c->want.number == GPU_PROPRIETARY ? CHANGE_DIFFERS : CHANGE_SAME;
-	if (c->state == CHANGE_DIFFERS)
+	c->now.state = c->want.number == GPU_PROPRIETARY ? CHANGE_DIFFERS : CHANGE_SAME;
+	if (c->now.state == CHANGE_DIFFERS)
 		change_reason(c, "AMD's GPUs have only an open driver" TO_MEND "remove flavor");
 	return 0;
 }
@@ -152,7 +152,7 @@ static int look_driver(const struct kind_ctx *ctx, struct change *c, struct err 
 	if (!driver || !streq(driver, "nvidia"))
 		return gpu_unbound(c, addr, driver);
 	r = judge_flavor(ctx->root, c);
-	return c->state == CHANGE_SAME ? judge_nodes(ctx->root, c, addr) : r;
+	return c->now.state == CHANGE_SAME ? judge_nodes(ctx->root, c, addr) : r;
 }
 
 const struct target_item gpu_driver_item = {

@@ -18,8 +18,8 @@ static int judge(struct kernel_log *log, const struct xids *found, struct change
 		change_observe(c, "%zu", found->faults);
 		change_reason(c, "since boot the driver reported for %s: %s", c->on.name,
 			      str_get(&found->text));
-		c->fault = found->gravest;
-		c->state = CHANGE_DIFFERS;
+		c->now.fault = found->gravest;
+		c->now.state = CHANGE_DIFFERS;
 		return 0;
 	}
 	if (found->unreadable) {
@@ -43,7 +43,7 @@ static int judge(struct kernel_log *log, const struct xids *found, struct change
 	}
 	change_observe(c, found->harmless ? "none (%zu that are no faults)" : "none",
 		       found->harmless);
-	c->state = CHANGE_SAME;
+	c->now.state = CHANGE_SAME;
 	return 0;
 }
 
@@ -53,7 +53,7 @@ static int look_xid(const struct kind_ctx *ctx, struct change *c, struct err *er
 	int r = kernel_log_read(ctx->log, err);
 
 	if (r == -ENOENT && !ctx->root->live) {
-		c->state = CHANGE_UNSUPPORTED;
+		c->now.state = CHANGE_UNSUPPORTED;
 		change_reason(c, "a captured tree does not hold the kernel's log");
 		return 0;
 	}

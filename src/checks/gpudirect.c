@@ -29,7 +29,7 @@ static void tell_lack(struct change *c, const char *lacks, bool nvidia)
 			      "%s, and amdgpu has no other way: boot a kernel and load a driver of "
 			      "the NIC that have it",
 			      lacks);
-	c->state = CHANGE_DIFFERS;
+	c->now.state = CHANGE_DIFFERS;
 }
 
 static int judge_paths(const struct kind_ctx *ctx, struct change *c, const char *nic,
@@ -39,13 +39,13 @@ static int judge_paths(const struct kind_ctx *ctx, struct change *c, const char 
 	cleanup_free char *why = NULL;
 	enum dmabuf by_dmabuf = dmabuf_of(ctx, nic, gpu_driver, &why);
 
-	c->state = CHANGE_SAME;
+	c->now.state = CHANGE_SAME;
 	if (by_dmabuf == DMABUF_WORKS) {
 		change_observe(c, "dma-buf");
 	} else if (nvidia && has_peermem(ctx->root)) {
 		change_observe(c, "nvidia_peermem");
 	} else if (by_dmabuf == DMABUF_UNKNOWN) {
-		c->state = CHANGE_UNSUPPORTED;
+		c->now.state = CHANGE_UNSUPPORTED;
 		change_reason(c,
 			      "%s, so that nothing tells whether dma-buf works; a check gpu_rdma "
 			      "measures it",
@@ -70,7 +70,7 @@ static int look_direct(const struct kind_ctx *ctx, struct change *c, struct err 
 	if (!driver || (!streq(driver, "nvidia") && !streq(driver, "amdgpu")))
 		return gpu_unbound(c, gpu, driver);
 	if (!ctx->root->live && streq(driver, "nvidia") && !gpu_nvidia_flavor(ctx->root)) {
-		c->state = CHANGE_UNSUPPORTED;
+		c->now.state = CHANGE_UNSUPPORTED;
 		change_reason(c, "this tree does not show which NVIDIA modules were loaded");
 		return 0;
 	}

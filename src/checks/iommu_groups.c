@@ -28,11 +28,11 @@ static int find_group(const struct kind_ctx *ctx, struct change *c, char **addr,
 {
 	cleanup_free char *why = NULL;
 
-	c->state = CHANGE_DIFFERS;
+	c->now.state = CHANGE_DIFFERS;
 	if (function_or_vf(ctx->root, c->on.name, c->on.vf, addr, NULL) < 0) {
 		change_observe(c, "no such VF");
 		change_reason(c, "the VF does not exist");
-		c->fault = FAULT_NIC_VF_ABSENT;
+		c->now.fault = FAULT_NIC_VF_ABSENT;
 		return 1;
 	}
 	*group = iommu_group_of(ctx, *addr, &why);
@@ -40,7 +40,7 @@ static int find_group(const struct kind_ctx *ctx, struct change *c, char **addr,
 		return 0;
 	change_observe(c, "no group");
 	change_reason(c, "%s", why);
-	c->fault = FAULT_PCI_IOMMU_GROUP;
+	c->now.fault = FAULT_PCI_IOMMU_GROUP;
 	return 1;
 }
 
@@ -199,7 +199,7 @@ static int look_group(const struct kind_ctx *ctx, struct change *c, struct err *
 	name_others(&members, addr, &others);
 	if (!others.len || !c->want.number) {
 		change_observe(c, "group %s", group);
-		c->state = CHANGE_SAME;
+		c->now.state = CHANGE_SAME;
 		return 0;
 	}
 	change_observe(c, "group %s with %s", group, others.s);
@@ -354,11 +354,11 @@ static int look_type(const struct kind_ctx *ctx, struct change *c, struct err *e
 	if (!tells(ctx, want, type)) {
 		change_reason(c, "the kernel of this tree (%s) does not show it",
 			      ctx->node->kernel);
-		c->state = CHANGE_UNSUPPORTED;
+		c->now.state = CHANGE_UNSUPPORTED;
 		return 0;
 	}
-	c->state = streq(type, want) ? CHANGE_SAME : CHANGE_DIFFERS;
-	if (c->state == CHANGE_DIFFERS)
+	c->now.state = streq(type, want) ? CHANGE_SAME : CHANGE_DIFFERS;
+	if (c->now.state == CHANGE_DIFFERS)
 		blame_type(ctx, c, group, want, type);
 	return 0;
 }

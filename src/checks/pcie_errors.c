@@ -114,7 +114,7 @@ static int find(const struct kind_ctx *ctx, const struct change *c, char **ret, 
 static void say_unsupported(const struct kind_ctx *ctx, struct change *c, const char *addr)
 {
 	change_observe(c, "not counted");
-	c->state = CHANGE_UNSUPPORTED;
+	c->now.state = CHANGE_UNSUPPORTED;
 	if (root_exists(ctx->root, DEV "%s/physfn", addr))
 		change_reason(c, "a VF without counters of its own: its PF has them");
 	else
@@ -137,7 +137,7 @@ static int look_errors(const struct kind_ctx *ctx, struct change *c, struct err 
 	count_all(ctx->root, addr, files, true, &t);
 	if (t.errors || t.known)
 		change_observe(c, "%" PRIu64, t.errors);
-	c->state = t.errors ? CHANGE_DIFFERS : CHANGE_SAME;
+	c->now.state = t.errors ? CHANGE_DIFFERS : CHANGE_SAME;
 	if (t.errors)
 		change_reason(c,
 			      "uncorrected PCIe errors since boot: %s; data was lost or a "
@@ -165,7 +165,7 @@ static int look_corrected(const struct kind_ctx *ctx, struct change *c, struct e
 		return r;
 	count_all(ctx->root, addr, files, false, &t);
 	change_observe(c, "%" PRIu64, t.errors);
-	c->state = t.errors > most ? CHANGE_DIFFERS : CHANGE_SAME;
+	c->now.state = t.errors > most ? CHANGE_DIFFERS : CHANGE_SAME;
 	if (t.errors > most)
 		change_reason(c,
 			      "corrected PCIe errors since boot: %s; the link repeats what it "

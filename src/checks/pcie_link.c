@@ -70,7 +70,7 @@ static int find_ends(const struct kind_ctx *ctx, const struct quantity *q, struc
 	int r;
 
 	pci_link_read(ctx->root, c->on.name, q->which, ret);
-	c->fault = fault_of_link(ctx, q, ret->addr);
+	c->now.fault = fault_of_link(ctx, q, ret->addr);
 	r = function_gone(ctx->root, ret->addr, err);
 	if (r < 0)
 		return r;
@@ -111,9 +111,9 @@ static void blame(struct change *c, const struct quantity *q, const struct pci_l
 	else
 		change_reason(c, "the link trained to %s" TO_MEND "%s", now, q->remedy);
 	if (e->card && e->card < want)
-		c->fault = FAULT_PCI_CARD_LIMIT;
+		c->now.fault = FAULT_PCI_CARD_LIMIT;
 	else if (e->above && e->above < want)
-		c->fault = FAULT_PCI_SLOT_LIMIT;
+		c->now.fault = FAULT_PCI_SLOT_LIMIT;
 }
 
 /*
@@ -153,15 +153,15 @@ static void judge_switches(const struct kind_ctx *ctx, struct change *c, const s
 	}
 	now = say(q, e.now);
 	best = say(q, pci_link_best(&e));
-	was = take_ptr(c->observed);
+	was = take_ptr(c->now.found);
 	change_observe(c, "%s, but %s above switch %s", was, now, e.addr);
 	change_reason(c,
 		      "the link of switch %s above it trained to %s, and both ends are capable of "
 		      "%s: reseat the switch's board or its cable, and check the BIOS; if all "
 		      "boards of this kind are wired in this way, write switches: false",
 		      e.addr, now, best);
-	c->fault = fault_of_link(ctx, q, e.addr);
-	c->state = CHANGE_DIFFERS;
+	c->now.fault = fault_of_link(ctx, q, e.addr);
+	c->now.state = CHANGE_DIFFERS;
 }
 
 static int judge(const struct kind_ctx *ctx, struct change *c, const struct quantity *q,
@@ -176,8 +176,8 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct quan
 			"%s: the kernel does not show the capability of its link (%s)" TO_MEND
 			"write a number in the check",
 			e->addr, pci_link_file(q->which, true));
-	c->state = now >= want ? CHANGE_SAME : CHANGE_DIFFERS;
-	if (c->state == CHANGE_DIFFERS)
+	c->now.state = now >= want ? CHANGE_SAME : CHANGE_DIFFERS;
+	if (c->now.state == CHANGE_DIFFERS)
 		blame(c, q, e, want);
 	else if (ynode_bool(c->on.node, "switches", true))
 		judge_switches(ctx, c, q, e->addr);

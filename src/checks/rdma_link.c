@@ -103,7 +103,7 @@ static void blame_absence(const struct root *root, struct change *c, const struc
 {
 	const char *module = rdma_module_of(place->driver);
 
-	c->fault = place->driver ? FAULT_RDMA_DEVICE : FAULT_PCI_DRIVER;
+	c->now.fault = place->driver ? FAULT_RDMA_DEVICE : FAULT_PCI_DRIVER;
 	if (function_has(root, place->addr, "infiniband"))
 		change_reason(c,
 			      "the RDMA device of %s is in another network namespace: a container "
@@ -166,7 +166,7 @@ static bool judge_state(struct change *c, const struct rdma_port *p)
 
 	change_observe(c, active && !has_link(p) ? "%s without a link" : "%s",
 		       p->state < array_len(names) ? names[p->state] : "unknown");
-	c->fault = fault_of_link(p);
+	c->now.fault = fault_of_link(p);
 	if (active && has_link(p))
 		return member_has_carrier(c, p);
 	if (p->state == PORT_INIT && p->layer == 'I')
@@ -201,7 +201,7 @@ static bool judge_state(struct change *c, const struct rdma_port *p)
 static bool judge_rate(struct change *c, const struct rdma_port *p)
 {
 	if (p->state != PORT_ACTIVE || !p->speed) {
-		c->fault =
+		c->now.fault =
 			p->state != PORT_ACTIVE ? fault_of_link(p) : FAULT_PROFILE_CHECKS_NOTHING;
 		change_observe(c, p->speed ? "no link" : "unknown");
 		change_reason(c,
@@ -210,7 +210,7 @@ static bool judge_rate(struct change *c, const struct rdma_port *p)
 			      p->port, p->name);
 		return false;
 	}
-	c->fault = FAULT_RDMA_SPEED;
+	c->now.fault = FAULT_RDMA_SPEED;
 	change_observe(c, p->speed % MEGABITS_PER_GIGABIT ? "%uMb/s" : "%uGb/s",
 		       p->speed % MEGABITS_PER_GIGABIT ? p->speed
 						       : p->speed / MEGABITS_PER_GIGABIT);
@@ -236,8 +236,8 @@ static void judge_ports(struct change *c, char *lines,
 			   &p.phys, &p.speed, &p.layer, p.lanes, p.kind, p.member,
 			   &p.carrier) != 10)
 			continue;
-		c->state = judge(c, &p) ? CHANGE_SAME : CHANGE_DIFFERS;
-		if (c->state == CHANGE_DIFFERS)
+		c->now.state = judge(c, &p) ? CHANGE_SAME : CHANGE_DIFFERS;
+		if (c->now.state == CHANGE_DIFFERS)
 			return;
 	}
 }
@@ -261,11 +261,11 @@ static int look(const struct kind_ctx *ctx, struct change *c,
 	struct question q = {ctx->root, &devices, "-"};
 	int r;
 
-	c->state = CHANGE_DIFFERS;
+	c->now.state = CHANGE_DIFFERS;
 	if (function_or_vf(ctx->root, c->on.name, c->on.vf, &addr, NULL) < 0) {
 		change_observe(c, "no such VF");
 		change_reason(c, "the VF does not exist");
-		c->fault = FAULT_NIC_VF_ABSENT;
+		c->now.fault = FAULT_NIC_VF_ABSENT;
 		return 0;
 	}
 	cc_place_find(ctx->root, addr, &place);
@@ -282,12 +282,12 @@ static int look(const struct kind_ctx *ctx, struct change *c,
 		    : read_ports(&q, &got, err);
 	if (r < 0)
 		return r;
-	c->fault = FAULT_RDMA_DEVICE;
+	c->now.fault = FAULT_RDMA_DEVICE;
 	change_observe(c, "no port");
 	change_reason(c, "%s shows no port", devices.v[0]);
 	if (got.len)
 		judge_ports(c, got.data, judge);
-	if (c->state == CHANGE_SAME && judge == judge_state && is_always_active(&place))
+	if (c->now.state == CHANGE_SAME && judge == judge_state && is_always_active(&place))
 		return err_set(
 			err, -EOPNOTSUPP,
 			"%s reports ACTIVE with and without a link, and has no netdev: measure it "

@@ -91,8 +91,8 @@ static void complain_of_nothing(const struct checked *t)
 
 	change_observe(c, "nothing");
 	change_reason(c, NOTHING_TO_CHECK);
-	c->fault = FAULT_PROFILE_CHECKS_NOTHING;
-	c->state = CHANGE_DIFFERS;
+	c->now.fault = FAULT_PROFILE_CHECKS_NOTHING;
+	c->now.state = CHANGE_DIFFERS;
 }
 
 static void emit_one(const struct checked *t, void *arg)

@@ -227,6 +227,7 @@ bool is_watched(const struct run *run)
 
 static void sink_change(void *data, enum stage stage, const struct change *c)
 {
+	cleanup_free char *reason = finding_reason(&c->now);
 	const struct run *run = data;
 
 	journal_change(run, stage, c);
@@ -236,10 +237,10 @@ static void sink_change(void *data, enum stage stage, const struct change *c)
 	 * In a unit stderr goes to the journal again, and to the console of a boot: only lines that
 	 * a person at the console must see go there, too.
 	 */
-	if (run->opt.freeze == FREEZE_BOOT && c->state != CHANGE_FAILED)
+	if (run->opt.freeze == FREEZE_BOOT && c->now.state != CHANGE_FAILED)
 		return;
-	fprintf(stderr, "%s: %s: %s%s%s\n", stage_name(stage), c->id, state_name(c->state),
-		c->reason ? ": " : "", c->reason ? c->reason : "");
+	fprintf(stderr, "%s: %s: %s%s%s\n", stage_name(stage), c->id, state_name(c->now.state),
+		reason ? ": " : "", or_empty(reason));
 }
 
 static void sink_progress(void *data, enum stage stage, const char *text)

@@ -47,8 +47,8 @@ static struct tally count(const struct plan *plan, unsigned int stages)
 			continue;
 		}
 		t.total++;
-		t.unsupported += c->state == CHANGE_UNSUPPORTED;
-		t.failed += c->state == CHANGE_FAILED;
+		t.unsupported += c->now.state == CHANGE_UNSUPPORTED;
+		t.failed += c->now.state == CHANGE_FAILED;
 		t.pending += !change_holds(c);
 	}
 	return t;

@@ -57,7 +57,7 @@ static void stage_verdict(struct apply *a, const struct run *run, unsigned int s
 
 	for (size_t i = 0; i < run->plan.list.n; i++)
 		if (run_covers(run->plan.list.v[i], stages, result->stage) &&
-		    run->plan.list.v[i]->state == CHANGE_FAILED)
+		    run->plan.list.v[i]->now.state == CHANGE_FAILED)
 			vec_push(&failed.list, run->plan.list.v[i]);
 	gate_judge(run->profile, &failed, &nothing, &v);
 	if (v.admit) {

@@ -30,19 +30,19 @@ static const struct libsystemd *journal(const struct root *root)
 void journal_change(const struct run *run, enum stage stage, const struct change *c)
 {
 	const struct libsystemd *sd = journal(run->root);
-	cleanup_free char *line = render_place(c->origin);
-	bool bad = c->state == CHANGE_FAILED;
+	cleanup_free char *line = render_place(c->origin), *reason = finding_reason(&c->now);
+	bool bad = c->now.state == CHANGE_FAILED;
 	const struct fault_row *row = fault_row(fault_of_change(c));
 
 	if (!sd)
 		return;
 	sd->sd_journal_send(
-		"MESSAGE=%s: %s%s%s", c->id, state_name(c->state), c->reason ? ": " : "",
-		or_empty(c->reason), "PRIORITY=%i", bad ? LOG_ERR : LOG_INFO, "MESSAGE_ID=%s",
+		"MESSAGE=%s: %s%s%s", c->id, state_name(c->now.state), reason ? ": " : "",
+		or_empty(reason), "PRIORITY=%i", bad ? LOG_ERR : LOG_INFO, "MESSAGE_ID=%s",
 		bad ? MESSAGE_ID_CHANGE_FAILED : MESSAGE_ID_CHANGE_SET, "RAILHEAD_CHANGE=%s", c->id,
 		"STEP=%s", c->section, "STAGE=%s", stage_name(stage), "BEFORE=%s",
-		or_empty(c->before), "AFTER=%s", or_empty(c->observed), "WANTED=%s", c->desired,
-		"RESULT=%s", state_name(c->state), "DURATION_USEC=%llu",
+		or_empty(c->now.before), "AFTER=%s", or_empty(c->now.found), "WANTED=%s",
+		c->desired, "RESULT=%s", state_name(c->now.state), "DURATION_USEC=%llu",
 		(unsigned long long)c->duration, "PROFILE=%s", profile_name(run), "PROFILE_LINE=%s",
 		line, bad ? "RAILHEAD_FAULT=%s" : NULL, row->code, "RAILHEAD_ACTION=%s",
 		fault_action_name(row->action), NULL);

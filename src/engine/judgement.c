@@ -83,14 +83,14 @@ static bool wants_reboot(const struct work *w)
 {
 	const struct change *c = next_boot(w);
 
-	return c && c->reboot && (c->state == CHANGE_DIFFERS || c->state == CHANGE_WAITS);
+	return c && c->reboot && (c->now.state == CHANGE_DIFFERS || c->now.state == CHANGE_WAITS);
 }
 
 static void wait_for_reboot(struct work *w)
 {
 	w->v = (struct verdict){.kind = VERDICT_WAITING};
 	findings_say(&w->v.findings, FAULT_BOOT_ARGS_DIFFER, NEXT_BOOT,
-		     or_empty(next_boot(w)->reason));
+		     or_empty(next_boot(w)->now.why));
 	w->v.otherwise = VERDICT_BLOCKED;
 	strv_add(&w->v.awaited, "a reboot into other kernel arguments");
 }
@@ -216,8 +216,9 @@ enum { NAMED = 3 }; /* at most this many benchmarks are named, the others counte
 
 static void blame_load(struct change *c, const struct strv *loaded)
 {
-	free(c->load);
-	c->load = strv_some(loaded, NAMED);
+	free(c->now.load);
+	c->now.load = strv_some(loaded, NAMED);
+	c->now.late = !c->of_load;
 }
 
 /* The result of a look before the load. */
@@ -237,9 +238,9 @@ static bool may_settle(const struct plan *plan, const struct first_look *before)
 /* A counter may rise under load and still hold, so the record keeps the value before. */
 static void compare(struct change *c, struct first_look *before, const struct strv *loaded)
 {
-	if (before->observed && c->observed && !streq(before->observed, c->observed)) {
-		free(c->before);
-		c->before = take_ptr(before->observed);
+	if (before->observed && c->now.found && !streq(before->observed, c->now.found)) {
+		free(c->now.before);
+		c->now.before = take_ptr(before->observed);
 	}
 	if (before->held && !change_holds(c))
 		blame_load(c, loaded);
@@ -260,7 +261,7 @@ static void look_after_load(struct work *w, const struct strv *loaded, struct st
 		struct change *c = plan->list.v[i];
 
 		before[i] = (struct first_look){change_holds(c),
-						c->observed ? xstrdup(c->observed) : NULL};
+						c->now.found ? xstrdup(c->now.found) : NULL};
 		change_loaded(c);
 	}
 	run_look_gate(&w->run, 0, &after);
@@ -280,7 +281,7 @@ static void say_unjudged(struct work *w)
 		const struct change *c = plan->list.v[i];
 		cleanup_free char *check = c->of_load ? check_of_id(c->id) : NULL;
 
-		if (check && c->state == CHANGE_SAME &&
+		if (check && c->now.state == CHANGE_SAME &&
 		    !strv_contains(&w->record->numbers.unjudged, check))
 			strv_add(&w->record->numbers.unjudged, check);
 	}

@@ -62,8 +62,8 @@ static char *wrong_target(const struct pass *pass, const struct plan *benchmarks
 
 		if (!has_number(pass, c->id))
 			return xasprintf("%s: was not measured before", c->id);
-		if (c->note)
-			return xasprintf("%s: %s", c->id, c->note);
+		if (c->now.note)
+			return xasprintf("%s: %s", c->id, c->now.note);
 	}
 	return NULL;
 }

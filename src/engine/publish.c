@@ -50,7 +50,7 @@ struct seen {
 static int by_id_and_time(const void *a, const void *b)
 {
 	const struct seen *x = a, *y = b;
-	int order = strcmp(x->change->id, y->change->id);
+	int order = strcmp(x->change->now.id, y->change->now.id);
 
 	return order ? order : (x->at > y->at) - (x->at < y->at);
 }
@@ -67,8 +67,8 @@ static void count_states(const struct record *record, size_t count[CHANGE_STATE_
 	if (all.n)
 		qsort(all.v, all.n, sizeof(*all.v), by_id_and_time);
 	for (size_t i = 0; i < all.n; i++)
-		if (i + 1 == all.n || !streq(all.v[i].change->id, all.v[i + 1].change->id))
-			count[all.v[i].change->state]++;
+		if (i + 1 == all.n || !streq(all.v[i].change->now.id, all.v[i + 1].change->now.id))
+			count[all.v[i].change->now.state]++;
 	vec_free(&all);
 }
 

@@ -72,7 +72,7 @@ static bool is_of_container(const struct root *root, const struct change *c)
  */
 static bool is_overwritten(const struct change *c)
 {
-	return c->fault == FAULT_GATE_LOG_LOST;
+	return c->now.fault == FAULT_GATE_LOG_LOST;
 }
 
 /*
@@ -95,7 +95,7 @@ static void spare(struct run *run)
 		struct change *c = run->plan.list.v[i];
 
 		if (!change_holds(c) && (is_overwritten(c) || is_given_away(run->root, c)))
-			c->state = CHANGE_UNSUPPORTED;
+			c->now.state = CHANGE_UNSUPPORTED;
 	}
 }
 
@@ -151,13 +151,14 @@ static void blame_others(struct later_look *l)
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		struct change *c = run->plan.list.v[i];
 
-		if (c->state != CHANGE_DIFFERS || !c->kind->set || !held_when_judged(l->record, c))
+		if (c->now.state != CHANGE_DIFFERS || !c->kind->set ||
+		    !held_when_judged(l->record, c))
 			continue;
 		if (!files.root)
 			writer_files_read(run->root, &files);
-		c->drifted = true;
-		free(c->by);
-		c->by = writers_blame(&files, c);
+		c->now.drifted = true;
+		free(c->now.by);
+		c->now.by = writers_blame(&files, c);
 	}
 }
 

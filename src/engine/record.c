@@ -53,8 +53,9 @@ void record_sets_add(struct record_sets *sets, const struct device_sets *device_
  */
 static enum fault fault_to_record(const struct change *c)
 {
-	bool is_fault = c->state == CHANGE_FAILED ||
-			(c->state == CHANGE_DIFFERS && (!c->kind->set || change_was_refused(c)));
+	bool is_fault =
+		c->now.state == CHANGE_FAILED ||
+		(c->now.state == CHANGE_DIFFERS && (!c->kind->set || finding_was_refused(&c->now)));
 
 	return is_fault ? fault_of_change(c) : FAULT_NONE;
 }
@@ -62,30 +63,22 @@ static enum fault fault_to_record(const struct change *c)
 struct record_change record_change_of(const struct change *c)
 {
 	cleanup_free char *origin = render_place(c->origin);
+	struct record_change ret = {.section = (char *)c->section,
+				    .kind = (char *)c->kind->name,
+				    .target = c->target,
+				    .origin = *origin ? origin : NULL,
+				    .stage = c->stage,
+				    .now = c->now,
+				    .started = c->started,
+				    .duration = c->duration};
 
-	struct record_change ret = {
-		.id = xstrdup(c->id),
-		.section = copy(c->section),
-		.kind = copy(c->kind->name),
-		.target = copy(c->target),
-		.desired = copy(c->desired),
-		.observed = copy(c->observed),
-		.before = copy(c->before),
-		.reason = copy(c->reason),
-		.note = copy(c->note),
-		.origin = *origin ? take_ptr(origin) : NULL,
-		.stage = c->stage,
-		.state = c->state,
-		.on_fail = c->on_fail,
-		.fault = fault_to_record(c),
-		.started = c->started,
-		.duration = c->duration,
-		.follows = copy(c->follows),
-	};
-
-	if (change_was_refused(c))
-		tried_set(&ret.tried, c->tried.stage, c->tried.fault, c->tried.words,
-			  c->tried.follows);
+	ret.now.id = c->id;
+	ret.now.wanted = c->desired;
+	ret.now.on_fail = c->on_fail;
+	ret.now.fault = fault_to_record(c);
+	if (!finding_was_refused(&c->now))
+		ret.now.tried = (struct tried){0};
+	stored_own(record_change_stored, &ret);
 	return ret;
 }
 
@@ -102,7 +95,7 @@ void record_set_stage(struct record *r, const struct run *run, unsigned int stag
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		const struct change *c = run->plan.list.v[i];
 
-		if (run_covers(c, stages, result->stage) && c->state != CHANGE_UNKNOWN)
+		if (run_covers(c, stages, result->stage) && c->now.state != CHANGE_UNKNOWN)
 			vec_push(&stage->changes, record_change_of(c));
 	}
 	record_sets_free(&r->sets);
@@ -119,7 +112,7 @@ static const struct record_change *find_latest(const struct record *r, const cha
 		for (size_t i = 0; i < r->stage[s].changes.n; i++) {
 			const struct record_change *c = &r->stage[s].changes.v[i];
 
-			if (!streq(c->id, id) || (latest && r->stage[s].started < at))
+			if (!streq(c->now.id, id) || (latest && r->stage[s].started < at))
 				continue;
 			latest = c;
 			at = r->stage[s].started;
@@ -133,11 +126,14 @@ void record_lessons(const struct record *r, struct lessons *ret)
 	for (enum stage s = 0; s < STAGE_GATE; s++)
 		for (size_t i = 0; i < r->stage[s].changes.n; i++) {
 			const struct record_change *c = &r->stage[s].changes.v[i];
-			struct tried tried = {s, c->fault, c->reason, c->follows};
+			struct tried tried = {s, c->now.fault, c->now.why, c->now.remedy,
+					      c->now.follows};
 
-			if (c->state == CHANGE_FAILED && c->reason && find_latest(r, c->id) == c)
+			if (c->now.state == CHANGE_FAILED && c->now.why &&
+			    find_latest(r, c->now.id) == c)
 				vec_push(&ret->list,
-					 ((struct lesson){c->id, or_empty(c->desired), tried}));
+					 ((struct lesson){c->now.id, or_empty(c->now.wanted),
+							  tried}));
 		}
 }
 

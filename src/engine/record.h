@@ -39,17 +39,12 @@ struct record_sets {
 void record_sets_add(struct record_sets *sets, const struct device_sets *device_sets);
 void record_sets_free(struct record_sets *sets);
 
-/* A change as it was at the end of its stage (plan/change.h). NULL: the change has no such text. */
+/* A change as it was at the end of its stage (plan/change.h). */
 struct record_change {
-	char *id;
-	char *section, *kind, *target, *desired, *observed, *before, *reason, *note;
+	char *section, *kind, *target;
 	char *origin; /* "FILE:LINE:COL" */
 	enum stage stage;
-	enum change_state state;
-	enum on_fail on_fail;
-	enum fault fault; /* FAULT_NONE: the change holds, or `railhead apply` will set it */
-	char *follows;	  /* id of the change whose failure was the cause */
-	struct tried tried;
+	struct finding now; /* fault: FAULT_NONE if `railhead apply` will set it */
 	uint64_t started, duration;
 };
 

@@ -207,7 +207,8 @@ static bool failed(struct device_run *d, const struct run *run, const struct wat
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		const struct change *c = run->plan.list.v[i];
 
-		if (c->state == CHANGE_FAILED && strncmp(c->lane, w->addr, strlen(w->addr)) == 0)
+		if (c->now.state == CHANGE_FAILED &&
+		    strncmp(c->lane, w->addr, strlen(w->addr)) == 0)
 			findings_add_change(&d->failures, c, 0);
 	}
 	return d->failures.list.n > before;
@@ -331,12 +332,12 @@ static bool values_hold(struct device_run *d, struct watched *w)
 	for (size_t i = 0; hold && i < run.plan.list.n; i++) {
 		const struct change *c = run.plan.list.v[i];
 
-		if (c->state != CHANGE_DIFFERS || !c->kind->set || !streq(c->lane, w->addr))
+		if (c->now.state != CHANGE_DIFFERS || !c->kind->set || !streq(c->lane, w->addr))
 			continue;
 		hold = false;
 		w->lost_at = clock_usec();
 		snprintf(w->why, sizeof(w->why), "%.60s was '%.40s'", c->id,
-			 c->observed ? c->observed : "nothing");
+			 c->now.found ? c->now.found : "nothing");
 	}
 	run_close(&run);
 	return hold;

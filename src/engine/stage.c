@@ -44,7 +44,7 @@ static struct kind_ctx make_ctx(const struct run *run, enum stage running)
 static void fail(struct change *c, const char *text)
 {
 	change_reason(c, "%s", text);
-	c->state = CHANGE_FAILED;
+	c->now.state = CHANGE_FAILED;
 }
 
 /*
@@ -58,38 +58,40 @@ static bool is_forgiven(const struct change *c, int code)
 
 static void fail_by(struct change *c, const struct err *err)
 {
-	fail(c, err->text);
-	c->mend = err->mend;
+	finding_say(&c->now, xstrdup(err->text), err->mend);
+	c->now.state = CHANGE_FAILED;
 	if (is_forgiven(c, err->code))
-		c->state = CHANGE_UNSUPPORTED;
+		c->now.state = CHANGE_UNSUPPORTED;
 	/* A change that could not be looked at is not known to be wrong. */
 	if (err->fault || c->kind == &kind_check)
-		c->fault = err->fault ? err->fault : FAULT_GATE_CANNOT_LOOK;
+		c->now.fault = err->fault ? err->fault : FAULT_GATE_CANNOT_LOOK;
 	if (err->code != -ELIBACC)
 		return;
-	c->fault = FAULT_HOST_LIBRARY;
-	c->state = CHANGE_FAILED; /* the error tells nothing about the node */
+	c->now.fault = FAULT_HOST_LIBRARY;
+	c->now.state = CHANGE_FAILED; /* the error tells nothing about the node */
 }
 
 /* Fails the change, with the value found and the reason of the look. */
 static void fail_reading(struct change *c, const char *before, const char *after)
 {
-	char text[ERR_TEXT_MAX];
+	char *remedy = take_ptr(c->now.remedy);
 
-	snprintf(text, sizeof(text), "%s '%.200s'%s%s%.600s", before,
-		 c->observed ? c->observed : "nothing", after, c->reason ? "; " : "",
-		 c->reason ? c->reason : "");
-	fail(c, text);
+	finding_say(&c->now,
+		    xasprintf("%s '%.200s'%s%s%s", before, c->now.found ? c->now.found : "nothing",
+			      after, c->now.why ? "; " : "", or_empty(c->now.why)),
+		    0);
+	c->now.remedy = remedy;
+	c->now.state = CHANGE_FAILED;
 }
 
 static bool hopeless(const struct change *c)
 {
-	return c->state == CHANGE_FAILED || c->state == CHANGE_UNSUPPORTED;
+	return c->now.state == CHANGE_FAILED || c->now.state == CHANGE_UNSUPPORTED;
 }
 
 static bool undone(const struct change *c)
 {
-	return c->state == CHANGE_DIFFERS || c->state == CHANGE_WAITS;
+	return c->now.state == CHANGE_DIFFERS || c->now.state == CHANGE_WAITS;
 }
 
 static const struct change *find(const struct run *run, const char *id)
@@ -100,12 +102,12 @@ static const struct change *find(const struct run *run, const char *id)
 static void wait_for(struct change *c, const struct change *on, bool remade)
 {
 	if (!on || !undone(on) ||
-	    !(c->state == CHANGE_DIFFERS || (c->state == CHANGE_SAME && remade)))
+	    !(c->now.state == CHANGE_DIFFERS || (c->now.state == CHANGE_SAME && remade)))
 		return;
 	/* Arguments that only the next boot lacks do not excuse a difference in this boot. */
 	if (on->kind == &kind_bootenv && !on->reboot)
 		return;
-	c->state = CHANGE_WAITS;
+	c->now.state = CHANGE_WAITS;
 	change_reason(c, "waits for %s", on->id);
 }
 
@@ -126,7 +128,7 @@ static void look(const struct run *run, const struct kind_ctx *ctx, struct chang
 
 	/* A temporary value is wanted only while its change has yet to be done. */
 	if (main && !undone(main)) {
-		c->state = CHANGE_SAME;
+		c->now.state = CHANGE_SAME;
 		change_observe(c, "not needed");
 		return;
 	}
@@ -135,13 +137,12 @@ static void look(const struct run *run, const struct kind_ctx *ctx, struct chang
 		fail_by(c, &err);
 	else
 		judge_waiting(run, c);
-	if (c->state == CHANGE_DIFFERS && c->withheld) {
+	if (c->now.state == CHANGE_DIFFERS && c->withheld) {
 		fail(c, c->withheld);
 		c->reboot = false;
 	}
-	if (c->state == CHANGE_SAME) { /* the earlier reason is out of date */
-		free(c->reason);
-		c->reason = NULL;
+	if (c->now.state == CHANGE_SAME) { /* the earlier reason is out of date */
+		finding_say(&c->now, NULL, 0);
 	}
 }
 
@@ -164,13 +165,14 @@ static void look_for_the_late(struct run *run, unsigned int stages)
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		const struct change *c = run->plan.list.v[i];
 
-		pending |= c->state == CHANGE_DIFFERS || (c->state == CHANGE_WAITS && !c->late) ||
-			   (c->state == CHANGE_UNKNOWN && c->stage < STAGE_GATE);
+		pending |= c->now.state == CHANGE_DIFFERS ||
+			   (c->now.state == CHANGE_WAITS && !c->late) ||
+			   (c->now.state == CHANGE_UNKNOWN && c->stage < STAGE_GATE);
 	}
 	for (size_t i = 0; !pending && i < run->plan.list.n; i++) {
 		struct change *c = run->plan.list.v[i];
 
-		if (run_covers(c, stages, STAGE_COUNT) && c->late && c->state == CHANGE_WAITS)
+		if (run_covers(c, stages, STAGE_COUNT) && c->late && c->now.state == CHANGE_WAITS)
 			look(run, &ctx, c);
 	}
 }
@@ -226,21 +228,20 @@ static void read_back(struct phase_run *p, struct change *c, bool held)
 	struct err err = {0};
 
 	if (c->while_id) { /* the steady value will overwrite this value */
-		c->state = CHANGE_SET;
+		c->now.state = CHANGE_SET;
 		return;
 	}
-	free(c->reason);
-	c->reason = NULL;
+	finding_say(&c->now, NULL, 0);
 	if (kind_look(&p->ctx, c, &err) < 0) {
 		fail_by(c, &err);
-	} else if (c->state == CHANGE_SAME) {
-		c->state = CHANGE_SET;
-	} else if (c->state != CHANGE_FAILED &&
-		   !(c->state == CHANGE_WAITS &&
+	} else if (c->now.state == CHANGE_SAME) {
+		c->now.state = CHANGE_SET;
+	} else if (c->now.state != CHANGE_FAILED &&
+		   !(c->now.state == CHANGE_WAITS &&
 		     c->kind->begins)) { /* a look that fails the change has set a reason */
 		fail_reading(c, "was set, but reads back", "");
 		if (held)
-			c->fault = FAULT_HOST_UNDONE;
+			c->now.fault = FAULT_HOST_UNDONE;
 	}
 }
 
@@ -265,7 +266,7 @@ static void finish(struct phase_run *p, struct job *job, int result, struct err 
 	 * is not at fault.
 	 */
 	if (result == -EOPNOTSUPP && !p->run->root->live)
-		c->state = CHANGE_UNSUPPORTED;
+		c->now.state = CHANGE_UNSUPPORTED;
 	conclude(p, job);
 }
 
@@ -293,7 +294,7 @@ static enum phase phase_of(const struct change *c, enum stage stage)
 static bool may_match_more(const struct phase_run *p, const struct change *c)
 {
 	return p->wrote && c->late &&
-	       (phase_of(c, p->stage) == PHASE_LATE || c->state == CHANGE_SAME);
+	       (phase_of(c, p->stage) == PHASE_LATE || c->now.state == CHANGE_SAME);
 }
 
 /*
@@ -303,7 +304,7 @@ static bool may_match_more(const struct phase_run *p, const struct change *c)
 static bool to_be_done(const struct phase_run *p, const struct change *c)
 {
 	return undone(c) || may_match_more(p, c) ||
-	       (c->state == CHANGE_SAME && (c->steady || touched(p, c->lane)));
+	       (c->now.state == CHANGE_SAME && (c->steady || touched(p, c->lane)));
 }
 
 /*
@@ -312,7 +313,7 @@ static bool to_be_done(const struct phase_run *p, const struct change *c)
  */
 static bool comes_after(const struct phase_run *p, const struct change *c)
 {
-	for (size_t i = 0; c->state == CHANGE_SAME && *c->lane && i < p->jobs.n; i++)
+	for (size_t i = 0; c->now.state == CHANGE_SAME && *c->lane && i < p->jobs.n; i++)
 		if (streq(p->jobs.v[i]->c->lane, c->lane))
 			return true;
 	return false;
@@ -324,19 +325,19 @@ static bool too_late(struct phase_run *p, struct change *c)
 	if (clock_usec() < p->deadline || c->steady)
 		return false;
 	change_reason(c, "not begun: the stage's deadline was reached");
-	c->fault = FAULT_GATE_STAGE_TIME;
-	c->state = CHANGE_FAILED; /* even if optional, because nothing was tried */
+	c->now.fault = FAULT_GATE_STAGE_TIME;
+	c->now.state = CHANGE_FAILED; /* even if optional, because nothing was tried */
 	tell(p, c);
 	return true;
 }
 
 static bool is_void(struct phase_run *p, struct change *c, const struct change *on)
 {
-	if (!on || on->state != CHANGE_FAILED)
+	if (!on || on->now.state != CHANGE_FAILED)
 		return false;
 	change_reason(c, "not done: %s failed", on->id);
-	c->fault = fault_of_change(on);
-	c->state = CHANGE_FAILED;
+	c->now.fault = fault_of_change(on);
+	c->now.state = CHANGE_FAILED;
 	tell(p, c);
 	return true;
 }
@@ -351,9 +352,9 @@ static bool settled(struct phase_run *p, struct change *c)
 	look(p->run, &p->ctx, c); /* an earlier phase may have changed the value */
 	if (hopeless(c))
 		tell(p, c);
-	if (c->state == CHANGE_DIFFERS && is_void(p, c, find(p->run, c->needs)))
+	if (c->now.state == CHANGE_DIFFERS && is_void(p, c, find(p->run, c->needs)))
 		return true;
-	return c->state != CHANGE_DIFFERS || too_late(p, c);
+	return c->now.state != CHANGE_DIFFERS || too_late(p, c);
 }
 
 static int set_in_worker(void *arg, struct err *err)
@@ -398,8 +399,8 @@ static void begin(struct phase_run *p, struct job *job)
 		job->done = true;
 		return;
 	}
-	free(c->before);
-	c->before = c->observed ? xstrdup(c->observed) : NULL;
+	free(c->now.before);
+	c->now.before = c->now.found ? xstrdup(c->now.found) : NULL;
 	c->started = clock_usec();
 	c->written = 0;
 	p->wrote = true;
@@ -474,9 +475,8 @@ static bool completes(struct phase_run *p, struct job *job)
 	job->c->duration = clock_usec() - job->c->started;
 	if (r > 0) {
 		kinds_forget(job->c);
-		free(job->c->reason);
-		job->c->reason = NULL;
-		job->c->state = CHANGE_SET;
+		finding_say(&job->c->now, NULL, 0);
+		job->c->now.state = CHANGE_SET;
 		conclude(p, job);
 	} else {
 		finish(p, job, r, &err);
@@ -615,7 +615,7 @@ static bool was_set_in(const struct phase_run *p, const struct change *c, unsign
 		       enum phase phase)
 {
 	return run_covers(c, stages, p->stage) && phase_of(c, p->stage) == phase &&
-	       c->state == CHANGE_SET && c->kind->after;
+	       c->now.state == CHANGE_SET && c->kind->after;
 }
 
 /* Calls after() of the kinds, once for a phase; if it fails, the last change of the kind fails. */
@@ -670,12 +670,12 @@ static void look_again(struct phase_run *p, struct change *c)
 		return;
 	if (c->late && p->stage == STAGE_EARLY) { /* the file appeared after its phase */
 		change_reason(c, "differs now; will be set when devices are up");
-		c->state = CHANGE_WAITS;
+		c->now.state = CHANGE_WAITS;
 		return;
 	}
 	fail_reading(c, "matched the profile, but now reads",
 		     " at the end of the stage: another change has undone it");
-	c->fault = FAULT_HOST_UNDONE;
+	c->now.fault = FAULT_HOST_UNDONE;
 }
 
 /*
@@ -688,7 +688,7 @@ static void check_again(struct phase_run *p, unsigned int stages)
 	kinds_forget(NULL);
 	for (size_t i = 0; i < p->run->plan.list.n; i++) {
 		struct change *c = p->run->plan.list.v[i];
-		enum change_state was = c->state;
+		enum change_state was = c->now.state;
 
 		if (!run_covers(c, stages, p->stage) || c->while_id)
 			continue;
@@ -698,7 +698,7 @@ static void check_again(struct phase_run *p, unsigned int stages)
 			look_again(p, c);
 		else if (was == CHANGE_WAITS)
 			look(p->run, &p->ctx, c);
-		if (c->state == was)
+		if (c->now.state == was)
 			continue;
 		if (was == CHANGE_SET || was == CHANGE_SAME || hopeless(c))
 			tell(p, c);
@@ -745,7 +745,7 @@ void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t de
 
 		if (!run_covers(c, stages, stage))
 			continue;
-		ret->count[c->state]++;
+		ret->count[c->now.state]++;
 	}
 	ret->wrote = p.wrote;
 	ret->duration = clock_usec() - ret->started;

@@ -34,15 +34,15 @@ static struct vfs_work *work_of(struct vfs_works *works, const char *pf)
 static void add_numvfs(struct vfs_work *work, const struct change *c)
 {
 	work->numvfs_time = c->duration;
-	work->numvfs = c->state;
+	work->numvfs = c->now.state;
 }
 
 static void add_bind(struct vfs_work *work, const struct change *c)
 {
 	work->vfs++;
 	work->bound += change_holds(c);
-	work->failed += c->state == CHANGE_FAILED;
-	if (c->state != CHANGE_SET)
+	work->failed += c->now.state == CHANGE_FAILED;
+	if (c->now.state != CHANGE_SET)
 		return;
 	if (!work->bind_max || c->duration < work->bind_min)
 		work->bind_min = c->duration;

@@ -255,9 +255,8 @@ static bool checks_hold(void *arg)
 			others += first != NULL;
 			first = first ? first : c;
 		}
-		if (c->state == CHANGE_SAME) { /* the earlier reason is out of date */
-			free(c->reason);
-			c->reason = NULL;
+		if (c->now.state == CHANGE_SAME) { /* the earlier reason is out of date */
+			finding_say(&c->now, NULL, 0);
 		}
 	}
 	if (first)
@@ -291,7 +290,7 @@ static void say_incomplete(struct run *run)
 	if (!f || !f->error || plan_find(&run->plan, id))
 		return;
 	why = xasprintf("railhead can't read %s: %s", f->path, strerror(f->error));
-	judged(&run->plan, "expect", nowhere, id, "yes", xstrdup("no"), false, why)->fault =
+	judged(&run->plan, "expect", nowhere, id, "yes", xstrdup("no"), false, why)->now.fault =
 		FAULT_GATE_CANNOT_LOOK;
 }
 
@@ -304,5 +303,5 @@ void run_look_gate(struct run *run, uint64_t usec, struct stage_result *ret)
 	say_incomplete(run);
 	ret->duration = clock_usec() - ret->started;
 	for (size_t i = 0; i < run->plan.list.n; i++)
-		ret->count[run->plan.list.v[i]->state]++;
+		ret->count[run->plan.list.v[i]->now.state]++;
 }

@@ -313,7 +313,7 @@ static bool find_id(struct search *s)
 static const struct record_change *find_recorded(const struct record_stage *stage, const char *id)
 {
 	for (size_t i = 0; i < stage->changes.n; i++)
-		if (streq(stage->changes.v[i].id, id))
+		if (streq(stage->changes.v[i].now.id, id))
 			return &stage->changes.v[i];
 	return NULL;
 }
@@ -347,7 +347,7 @@ static void add_changes(struct search *s)
 		const struct change *c = s->run->plan.list.v[i];
 		const struct profile_line *line =
 			profile_lines_at(&s->why->lines, c->origin, c->id);
-		struct why_change change = {.now = c,
+		struct why_change change = {.change = c,
 					    .then = recorded(s->record, c),
 					    .measured = measured(s->record, c)};
 
@@ -510,28 +510,33 @@ void why_free(struct why *why)
 
 bool why_drifted(const struct why_change *c)
 {
-	return c->then && c->now->kind->set && c->now->state == CHANGE_DIFFERS &&
-	       (c->then->state == CHANGE_SAME || c->then->state == CHANGE_SET);
+	return c->then && c->change->kind->set && c->change->now.state == CHANGE_DIFFERS &&
+	       (c->then->now.state == CHANGE_SAME || c->then->now.state == CHANGE_SET);
 }
 
 static bool is_wrong(const struct change *c)
 {
-	return !change_holds(c) && c->state != CHANGE_UNSUPPORTED && c->state != CHANGE_WAITS &&
-	       c->state != CHANGE_TO_MEASURE;
+	return !change_holds(c) && c->now.state != CHANGE_UNSUPPORTED &&
+	       c->now.state != CHANGE_WAITS && c->now.state != CHANGE_TO_MEASURE;
 }
 
 char *why_remedy(const struct why_change *c)
 {
-	const struct writer *other = writers_in_force(&c->others, c->now);
-	enum fault fault = fault_of_change(c->now);
+	const struct writer *other = writers_in_force(&c->others, c->change);
+	const struct finding *now = &c->change->now;
+	bool refused = finding_was_refused(now);
+	const char *own = refused ? now->tried.remedy : now->remedy;
+	enum fault fault = fault_of_change(c->change);
 
-	if (!is_wrong(c->now))
+	if (!is_wrong(c->change))
 		return NULL;
-	if (c->now->state == CHANGE_DIFFERS && c->now->kind->set && !c->now->withheld &&
-	    !change_was_refused(c->now))
+	if (now->state == CHANGE_DIFFERS && c->change->kind->set && !own && !refused)
 		return xasprintf("%s%s%s`railhead apply` sets it", other ? "change " : "",
 				 other ? other->by : "",
 				 other ? ", which otherwise sets the value again; " : "");
+	if (own)
+		return xasprintf("%s%s%s%s", other ? "change " : "", other ? other->by : "",
+				 other ? "; " : "", own);
 	if (!other)
 		return fault ? xstrdup(fault_row(fault)->remedy) : NULL;
 	return xasprintf("Change %s. %s", other->by, fault ? fault_row(fault)->remedy : "");

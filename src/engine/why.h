@@ -10,7 +10,7 @@
 #include "profile/lines.h"
 
 struct why_change {
-	const struct change *now;	    /* looked at */
+	const struct change *change;	    /* looked at */
 	const struct record_change *then;   /* of the boot's record; NULL: not recorded */
 	const struct measurement *measured; /* of a benchmark; NULL: not in this boot */
 	struct writers others;

@@ -262,8 +262,9 @@ void writers_free(struct writers *w)
 
 const struct writer *writers_in_force(const struct writers *w, const struct change *c)
 {
-	for (size_t i = w->list.n; c->observed && i-- > 0;)
-		if (w->list.v[i].value && change_equal(c->compare, w->list.v[i].value, c->observed))
+	for (size_t i = w->list.n; c->now.found && i-- > 0;)
+		if (w->list.v[i].value &&
+		    change_equal(c->compare, w->list.v[i].value, c->now.found))
 			return &w->list.v[i];
 	return NULL;
 }

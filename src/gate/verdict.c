@@ -51,7 +51,8 @@ static void found(struct judgement *j, const char *id, enum on_fail on_fail, boo
 static const struct change *find_holder(const struct plan *plan, const struct change *c)
 {
 	const char *const ids[] = {c->waits_for, c->needs, c->while_id,
-				   change_was_refused(c) ? c->tried.follows : c->follows};
+				   finding_was_refused(&c->now) ? c->now.tried.follows
+								: c->now.follows};
 
 	for (size_t i = 0; i < array_len(ids); i++) {
 		const struct change *on = ids[i] ? plan_find(plan, ids[i]) : NULL;
@@ -80,58 +81,49 @@ static char *describe_file(const struct change *c)
 	if (!*c->desired)
 		return xasprintf("%s: an earlier profile left the file", c->target);
 	return xasprintf("%s is %s", c->target,
-			 streq(or_empty(c->observed), "absent") ? "absent"
-								: "different from the profile");
+			 streq(or_empty(c->now.found), "absent") ? "absent"
+								 : "different from the profile");
 }
 
 void findings_add_change(struct findings *l, const struct change *c, unsigned int followers)
 {
-	bool refused = change_was_refused(c), differs = c->state == CHANGE_DIFFERS;
+	bool differs = c->now.state == CHANGE_DIFFERS, failed = c->now.state == CHANGE_FAILED;
 	cleanup_free char *place = render_line(c->origin), *file = NULL, *why = NULL;
-	struct finding f = {
-		.id = c->id,
-		.state = c->state,
-		.on_fail = c->on_fail,
-		.fault = fault_of_change(c),
-		.lasting = differs && c->settles ? fault_of_change(c) : FAULT_NONE,
-		.why = c->reason,
-		.load = c->load,
-		.late = c->load && !c->of_load,
-		.drifted = c->drifted,
-		.by = c->by,
-		.followers = followers,
-	};
+	struct finding f = c->now;
 
-	if (refused)
-		f.tried = c->tried;
-	else if (differs && c->kind->set && !c->withheld)
+	f.id = c->id;
+	f.on_fail = c->on_fail;
+	f.fault = fault_of_change(c);
+	f.lasting = differs && c->settles ? f.fault : FAULT_NONE;
+	f.followers = followers;
+	if (finding_was_refused(&c->now))
+		f.remedy = f.tried.remedy;
+	else
+		f.tried = (struct tried){0};
+	if (differs && !f.tried.words && c->kind->set && !c->withheld)
 		f.apply = place;
-	if (c->kind == &kind_file && c->state != CHANGE_FAILED) {
-		file = describe_file(c);
-		why = c->reason ? xasprintf("%s; %s", file, c->reason) : xstrdup(file);
-		f.why = why;
-	} else if (c->state != CHANGE_FAILED) {
-		f.wanted = c->desired;
-		f.found = c->observed;
-	} else if (!f.why) {
+	if (failed && !f.why)
 		f.why = (char *)"failed";
-	}
-	if (f.why && f.why == c->reason && c->mend) {
-		why = xstrndup(c->reason, err_len_before(c->mend));
+	if (!failed && c->kind == &kind_file) {
+		file = describe_file(c);
+		why = f.why ? xasprintf("%s; %s", file, f.why) : xstrdup(file);
 		f.why = why;
-		f.remedy = c->reason + c->mend;
+	} else if (!failed) {
+		f.wanted = c->desired;
 	}
+	if (failed || c->kind == &kind_file)
+		f.found = NULL;
 	findings_add(l, &f);
 }
 
 static void judge_change(const struct change *c, bool follows, size_t followers,
 			 struct judgement *j)
 {
-	if (c->state == CHANGE_UNSUPPORTED && (c->optional || c->kind == &kind_check))
+	if (c->now.state == CHANGE_UNSUPPORTED && (c->optional || c->kind == &kind_check))
 		strv_add(&j->v->skipped, c->id);
 	if (change_holds(c))
 		return;
-	found(j, c->id, c->on_fail, c->settles && c->state == CHANGE_DIFFERS);
+	found(j, c->id, c->on_fail, c->settles && c->now.state == CHANGE_DIFFERS);
 	if (!follows)
 		findings_add_change(&j->v->findings, c, (unsigned int)followers);
 }

@@ -41,12 +41,12 @@ static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 	if (c->late && ctx->running == STAGE_EARLY) {
 		change_reason(c, "not there yet; railhead tries again once devices are up");
-		c->state = CHANGE_WAITS;
+		c->now.state = CHANGE_WAITS;
 		return 0;
 	}
 	if (c->optional && (item || kernel_path_may_lack(ctx->root, c->target))) {
 		change_reason(c, "there is no such file");
-		c->state = CHANGE_UNSUPPORTED;
+		c->now.state = CHANGE_UNSUPPORTED;
 		return 0;
 	}
 	if (item)
@@ -82,9 +82,9 @@ static void judge(struct change *c, const struct claim *claim, size_t wrong)
 		str_add(&text, claim->contest);
 	if (text.len)
 		change_reason(c, "%s", text.s);
-	c->state = wrong ? CHANGE_DIFFERS : claim->contest ? CHANGE_FAILED : CHANGE_SAME;
-	if (c->state == CHANGE_FAILED)
-		c->fault = FAULT_PROFILE_CONFLICT;
+	c->now.state = wrong ? CHANGE_DIFFERS : claim->contest ? CHANGE_FAILED : CHANGE_SAME;
+	if (c->now.state == CHANGE_FAILED)
+		c->now.fault = FAULT_PROFILE_CONFLICT;
 }
 
 /*

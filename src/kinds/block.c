@@ -90,8 +90,8 @@ static int no_disk(const struct kind_ctx *ctx, struct change *c, struct err *err
 		      "%s has no disk (yet): is its driver bound (modules.load), and does an NVMe "
 		      "drive have a namespace (`nvme list-ns`)?",
 		      c->on.name);
-	c->fault = FAULT_STORAGE_DISK_ABSENT;
-	c->state = CHANGE_WAITS;
+	c->now.fault = FAULT_STORAGE_DISK_ABSENT;
+	c->now.state = CHANGE_WAITS;
 	return 0;
 }
 
@@ -106,7 +106,7 @@ static int say_unknown(const struct kind_ctx *ctx, struct change *c, const struc
 			       disks->unknown);
 	change_observe(c, "unknown");
 	change_reason(c, "%s", disks->unknown);
-	c->state = CHANGE_DIFFERS;
+	c->now.state = CHANGE_DIFFERS;
 	return 0;
 }
 
@@ -133,11 +133,11 @@ static int compare(const struct kind_ctx *ctx, struct change *c, const struct di
 	if (r < 0)
 		return r;
 	equal = change_equal(COMPARE_TEXT, c->desired, text);
-	if (!t->seen++ || (!equal && c->state == CHANGE_SAME))
+	if (!t->seen++ || (!equal && c->now.state == CHANGE_SAME))
 		change_observe(c, disks->n > 1 && !equal ? "%s of %s" : "%s", text,
 			       disk_named(c, disk));
 	if (!equal)
-		c->state = CHANGE_DIFFERS;
+		c->now.state = CHANGE_DIFFERS;
 	return 0;
 }
 
@@ -157,7 +157,7 @@ static void say_spared(struct change *c, const struct tally *t)
 	}
 	change_observe(c, "left as it is");
 	change_reason(c, "%s", text);
-	c->state = CHANGE_UNSUPPORTED;
+	c->now.state = CHANGE_UNSUPPORTED;
 }
 
 static int judge(const struct kind_ctx *ctx, struct change *c, const struct disks *disks,
@@ -165,7 +165,7 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct disk
 {
 	struct tally t = {0};
 
-	c->state = CHANGE_SAME;
+	c->now.state = CHANGE_SAME;
 	for (size_t i = 0; i < disks->n; i++) {
 		const struct disk *disk = &disks->v[i];
 		struct err why = {0};
@@ -331,7 +331,8 @@ static int look_poll(const struct kind_ctx *ctx, struct change *c, struct err *e
 {
 	int r = look(ctx, c, err);
 
-	if (r == 0 && c->state == CHANGE_DIFFERS && c->observed && !streq(c->observed, "unknown"))
+	if (r == 0 && c->now.state == CHANGE_DIFFERS && c->now.found &&
+	    !streq(c->now.found, "unknown"))
 		change_reason(c, "a driver creates queues for polled I/O only when it starts: for "
 				 "NVMe write modules: {options: {nvme: {poll_queues: N}}}, for "
 				 "virtio options of virtio_blk");

@@ -12,7 +12,7 @@
 static int unsupported(struct change *c, const char *why)
 {
 	change_reason(c, "%s", why);
-	c->state = CHANGE_UNSUPPORTED;
+	c->now.state = CHANGE_UNSUPPORTED;
 	return 0;
 }
 
@@ -38,12 +38,12 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct boot
 	switch (t->decision) {
 	case KARGS_SAME:
 	case KARGS_ADOPT: /* no stage writes: the gate does, at a verdict that they pass */
-		c->state = CHANGE_SAME;
+		c->now.state = CHANGE_SAME;
 		return 0;
 	case KARGS_ARM:
 	case KARGS_ARMED:
 		c->reboot = true;
-		c->state = t->decision == KARGS_ARMED ? CHANGE_WAITS : CHANGE_DIFFERS;
+		c->now.state = t->decision == KARGS_ARMED ? CHANGE_WAITS : CHANGE_DIFFERS;
 		return 0;
 	case KARGS_NO_LOADER:
 		if (!ctx->root->live)

@@ -47,7 +47,7 @@ static int look_pages(const struct kind_ctx *ctx, struct change *c, struct err *
 	if (r < 0)
 		return r;
 	change_found(c, (int64_t)have);
-	if (c->state == CHANGE_SAME)
+	if (c->now.state == CHANGE_SAME)
 		return 0;
 	for (int n = cpus_next(&ctx->node->nodes, -1); n >= 0;
 	     n = cpus_next(&ctx->node->nodes, n)) {
@@ -79,12 +79,12 @@ static void judge_hidden(const struct kind_ctx *ctx, struct change *c)
 			      "the module has no such parameter, and the kernel ignores it; is it "
 			      "misspelt? `modinfo -p %s` lists them",
 			      c->on.name);
-		c->state = CHANGE_DIFFERS;
+		c->now.state = CHANGE_DIFFERS;
 		return;
 	}
 	change_reason(c, "the module does not show this parameter in sysfs (mode 0), so its "
 			 "value can't be checked");
-	c->state = CHANGE_UNSUPPORTED;
+	c->now.state = CHANGE_UNSUPPORTED;
 }
 
 static int look_param(const struct kind_ctx *ctx, struct change *c, struct err *err)
@@ -97,8 +97,8 @@ static int look_param(const struct kind_ctx *ctx, struct change *c, struct err *
 	if (!root_exists(ctx->root, "/sys/module/%s", dir)) {
 		change_observe(c, "module not loaded");
 		change_reason(c, "the option takes effect once the module is loaded");
-		c->fault = FAULT_KERNEL_MODULE_DIFFERS;
-		c->state = CHANGE_WAITS;
+		c->now.fault = FAULT_KERNEL_MODULE_DIFFERS;
+		c->now.state = CHANGE_WAITS;
 		return 0;
 	}
 	r = read_attr(ctx->root, &text, err, "/sys/module/%s/parameters/%s", dir, c->on.key);
@@ -110,7 +110,7 @@ static int look_param(const struct kind_ctx *ctx, struct change *c, struct err *
 		return r;
 	change_observe(c, "%s", text);
 	change_judge(c);
-	if (c->state == CHANGE_DIFFERS)
+	if (c->now.state == CHANGE_DIFFERS)
 		change_reason(c,
 			      "the module was loaded before /run/modprobe.d/zz-railhead.conf was "
 			      "there, or "
@@ -132,8 +132,8 @@ static int look_unloaded(const struct kind_ctx *ctx, struct change *c, struct er
 		       state <= MODULE_ABSENT	 ? "absent"
 		       : state == MODULE_BUILTIN ? "builtin"
 						 : "live");
-	c->state = state <= MODULE_ABSENT ? CHANGE_SAME : CHANGE_DIFFERS;
-	if (c->state == CHANGE_DIFFERS)
+	c->now.state = state <= MODULE_ABSENT ? CHANGE_SAME : CHANGE_DIFFERS;
+	if (c->now.state == CHANGE_DIFFERS)
 		change_reason(c, state == MODULE_BUILTIN
 					 ? "the module is built into the kernel; only "
 					   "initcall_blacklist= disables it"
@@ -155,8 +155,8 @@ static int look_driver_version(const struct kind_ctx *ctx, struct change *c, str
 	if (!root_exists(ctx->root, "/sys/module/%s", dir)) {
 		change_observe(c, "not loaded");
 		change_reason(c, "load it first: modules.load");
-		c->fault = FAULT_KERNEL_MODULE_DIFFERS;
-		c->state = CHANGE_DIFFERS;
+		c->now.fault = FAULT_KERNEL_MODULE_DIFFERS;
+		c->now.state = CHANGE_DIFFERS;
 		return 0;
 	}
 	if (read_attr(ctx->root, &text, NULL, "/sys/module/%s/version", dir) < 0) {
@@ -164,12 +164,12 @@ static int look_driver_version(const struct kind_ctx *ctx, struct change *c, str
 		change_reason(c,
 			      "this driver shows no version, because it is the kernel's own" TO_MEND
 			      "install the vendor's driver, or write require.kernel");
-		c->state = CHANGE_DIFFERS;
+		c->now.state = CHANGE_DIFFERS;
 		return 0;
 	}
 	change_observe(c, "%s", text);
 	change_judge(c);
-	if (c->state == CHANGE_DIFFERS)
+	if (c->now.state == CHANGE_DIFFERS)
 		change_reason(c, "install the driver that the profile asks for");
 	return 0;
 }
@@ -203,17 +203,17 @@ static int look_firmware_version(const struct kind_ctx *ctx, struct change *c, s
 	(void)err;
 	if (read_firmware(ctx, addr, &text) < 0) {
 		change_observe(c, "not shown");
-		c->fault = FAULT_PCI_DRIVER;
+		c->now.fault = FAULT_PCI_DRIVER;
 		change_reason(c,
 			      "%s shows no firmware version: it has no RDMA or NVMe device; is "
 			      "its driver loaded (modules.load)?",
 			      addr);
-		c->state = CHANGE_DIFFERS;
+		c->now.state = CHANGE_DIFFERS;
 		return 0;
 	}
 	change_observe(c, "%s", text);
 	change_judge(c);
-	if (c->state == CHANGE_DIFFERS)
+	if (c->now.state == CHANGE_DIFFERS)
 		change_reason(c, "flash %s with the firmware that the profile asks for", addr);
 	return 0;
 }

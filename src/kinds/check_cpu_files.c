@@ -50,7 +50,7 @@ static char *common(const struct cpus *a, const struct cpus *b, bool in)
 
 static int judge(struct change *c, const struct str *reason)
 {
-	c->state = reason->len ? CHANGE_DIFFERS : CHANGE_SAME;
+	c->now.state = reason->len ? CHANGE_DIFFERS : CHANGE_SAME;
 	if (reason->len)
 		change_reason(c, "%s", reason->s);
 	return 0;

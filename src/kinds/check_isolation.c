@@ -53,7 +53,7 @@ static int not_shown(struct change *c, const char *why)
 {
 	change_observe(c, "not shown");
 	change_reason(c, "%s", why);
-	c->state = CHANGE_UNSUPPORTED;
+	c->now.state = CHANGE_UNSUPPORTED;
 	return 0;
 }
 
@@ -77,8 +77,8 @@ static int look_list(const struct kind_ctx *ctx, struct change *c, const char *f
 	if (cpus_parse(text, &have) < 0)
 		have = (struct cpus){0};
 	observe(c, &have);
-	c->state = cpus_within(&wanted, &have) ? CHANGE_SAME : CHANGE_DIFFERS;
-	if (c->state == CHANGE_DIFFERS)
+	c->now.state = cpus_within(&wanted, &have) ? CHANGE_SAME : CHANGE_DIFFERS;
+	if (c->now.state == CHANGE_DIFFERS)
 		change_reason(c, "%s", remedy);
 	return 0;
 }
@@ -119,8 +119,8 @@ static int look_workqueues(const struct kind_ctx *ctx, struct change *c, struct 
 	observe(c, &have);
 	others = have;
 	cpus_remove_all(&others, &wanted);
-	c->state = cpus_within(&have, &others) ? CHANGE_SAME : CHANGE_DIFFERS;
-	if (c->state == CHANGE_DIFFERS)
+	c->now.state = cpus_within(&have, &others) ? CHANGE_SAME : CHANGE_DIFFERS;
+	if (c->now.state == CHANGE_DIFFERS)
 		change_reason(c, "kernel work of any program may run on isolated CPUs" TO_MEND
 				 "look for "
 				 "the program that writes " WORKQUEUES);

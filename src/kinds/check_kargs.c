@@ -14,7 +14,7 @@ static int look_arrived(const struct kind_ctx *ctx, struct change *c, struct err
 
 	(void)err;
 	change_observe(c, "%s", there ? ARRIVED : "not " ARRIVED);
-	c->state = there ? CHANGE_SAME : CHANGE_DIFFERS;
+	c->now.state = there ? CHANGE_SAME : CHANGE_DIFFERS;
 	return 0;
 }
 
@@ -36,7 +36,7 @@ static int look_entries(const struct kind_ctx *ctx, struct change *c, struct err
 
 	if (r < 0)
 		return r;
-	c->state = part.entry_lacks_kargs ? CHANGE_DIFFERS : CHANGE_SAME;
+	c->now.state = part.entry_lacks_kargs ? CHANGE_DIFFERS : CHANGE_SAME;
 	change_observe(c, "%s",
 		       part.entry_lacks_kargs ? "an entry lacks them"
 		       : !part.loader_why     ? TAKEN

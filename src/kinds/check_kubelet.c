@@ -27,7 +27,7 @@ static uint64_t recorded(const json_t *machine, const struct part *part)
 
 static void compare(struct change *c, const json_t *machine)
 {
-	c->state = CHANGE_SAME;
+	c->now.state = CHANGE_SAME;
 	change_observe(c, "%s", c->desired);
 	for (size_t i = 0; i < c->parts.n; i++) {
 		const struct part *part = &c->parts.v[i];
@@ -35,7 +35,7 @@ static void compare(struct change *c, const json_t *machine)
 
 		if (have == want)
 			continue;
-		c->state = CHANGE_DIFFERS;
+		c->now.state = CHANGE_DIFFERS;
 		change_observe(c, "%lluM of %s on node %u", (unsigned long long)(have >> 20),
 			       part->name, part->index);
 		change_reason(c,
@@ -59,7 +59,7 @@ static int look_kubelet(const struct kind_ctx *ctx, struct change *c, struct err
 
 	if (r == -ENOENT) { /* removed meanwhile: the kubelet writes a new file */
 		change_observe(c, "no state");
-		c->state = CHANGE_SAME;
+		c->now.state = CHANGE_SAME;
 		return 0;
 	}
 	if (r < 0)
@@ -77,7 +77,7 @@ static int look_kubelet(const struct kind_ctx *ctx, struct change *c, struct err
 		compare(c, json_object_get(state, "machineState"));
 	} else {
 		change_observe(c, "policy %s", policy ? policy : "None");
-		c->state = CHANGE_SAME;
+		c->now.state = CHANGE_SAME;
 	}
 	json_decref(state);
 	return 0;

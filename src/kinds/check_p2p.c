@@ -510,7 +510,7 @@ static const char *name_of(enum p2p_wish wish, bool holds)
 static void conclude(const struct kind_ctx *ctx, struct change *c, const struct wanted *w,
 		     struct verdict *v)
 {
-	c->state = v->lacks.len || v->unknown.len ? CHANGE_DIFFERS : CHANGE_SAME;
+	c->now.state = v->lacks.len || v->unknown.len ? CHANGE_DIFFERS : CHANGE_SAME;
 	change_observe(c, "%s",
 		       v->unknown.len && !v->lacks.len ? "unknown"
 						       : name_of(w->wish, !v->lacks.len));
@@ -534,7 +534,7 @@ static bool tell_of_no_mover(struct change *c, const struct wanted *w)
 		"this node has Data Direct functions (15b3:2100), but the VPD of %s or of one of "
 		"them, which assigns them to NICs, can't be read: run railhead as root",
 		w->nic);
-	c->state = CHANGE_DIFFERS;
+	c->now.state = CHANGE_DIFFERS;
 	return true;
 }
 
@@ -553,7 +553,7 @@ static bool tell_of_data_direct(struct change *c, const struct wanted *w)
 		"setting of ACS is known that is both checked by the IOMMU and straight" TO_MEND
 		"write p2p: direct or isolated",
 		w->nic, w->mover);
-	c->state = CHANGE_UNSUPPORTED;
+	c->now.state = CHANGE_UNSUPPORTED;
 	return true;
 }
 
@@ -573,8 +573,8 @@ static bool tell_of_no_iommu(const struct kind_ctx *ctx, struct change *c, const
 			continue;
 		change_observe(c, "no IOMMU");
 		change_reason(c, "%s", why);
-		c->state = CHANGE_DIFFERS;
-		c->fault = FAULT_PCI_IOMMU_GROUP;
+		c->now.state = CHANGE_DIFFERS;
+		c->now.fault = FAULT_PCI_IOMMU_GROUP;
 		return true;
 	}
 	return false;

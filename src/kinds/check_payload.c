@@ -53,8 +53,8 @@ static int look_payload(const struct kind_ctx *ctx, struct change *c, struct err
 	have = SMALLEST << ((pci_express_word(&x, PCI_EXP_DEVCTL) & PCI_EXP_DEVCTL_PAYLOAD) >>
 			    PAYLOAD_SHIFT);
 	change_observe(c, "%u", have);
-	c->state = have >= want ? CHANGE_SAME : CHANGE_DIFFERS;
-	if (c->state == CHANGE_SAME)
+	c->now.state = have >= want ? CHANGE_SAME : CHANGE_DIFFERS;
+	if (c->now.state == CHANGE_SAME)
 		return 0;
 	limit = find_limit(ctx, addr, &x, want, &at);
 	if (limit)

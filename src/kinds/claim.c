@@ -207,8 +207,8 @@ static void take_note(struct change *c, size_t all, const struct crowd *owners,
 {
 	cleanup_str struct str text = {0};
 
-	free(c->note);
-	c->note = NULL;
+	free(c->now.note);
+	c->now.note = NULL;
 	if (owners->files) {
 		str_addf(&text, "%zu of %zu files belong to ", owners->files, all);
 		add_names(&text, owners);

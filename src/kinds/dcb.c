@@ -298,7 +298,7 @@ static int look_cached(const struct kind_ctx *ctx, struct change *c, struct dcb_
 	}
 	there = show(port, c);
 	change_observe(c, "%s", there);
-	c->state = streq(there, desired) ? CHANGE_SAME : CHANGE_DIFFERS;
+	c->now.state = streq(there, desired) ? CHANGE_SAME : CHANGE_DIFFERS;
 	return 0;
 }
 
@@ -406,7 +406,7 @@ static int look_lldpad(const struct kind_ctx *ctx, struct change *c, struct err 
 
 	(void)err;
 	change_observe(c, "%s", runs ? "runs" : "absent");
-	c->state = runs ? CHANGE_DIFFERS : CHANGE_SAME;
+	c->now.state = runs ? CHANGE_DIFFERS : CHANGE_SAME;
 	return 0;
 }
 

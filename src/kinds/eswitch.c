@@ -42,11 +42,11 @@ static int no_eswitch(const struct kind_ctx *ctx, struct change *c, const char *
 	cleanup_free char *driver = NULL;
 
 	change_found(c, ESWITCH_LEGACY);
-	if (c->state == CHANGE_SAME)
+	if (c->now.state == CHANGE_SAME)
 		return 0;
 	if (read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", pf) < 0) {
 		change_reason(c, "the PF has no driver (yet)");
-		c->state = CHANGE_WAITS;
+		c->now.state = CHANGE_WAITS;
 		return 0;
 	}
 	return err_set(err, -EOPNOTSUPP,
@@ -69,7 +69,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	if (h->result == -EPERM) {
 		change_observe(c, "unknown");
 		change_reason(c, "only root may ask for the eswitch mode");
-		c->state = CHANGE_DIFFERS;
+		c->now.state = CHANGE_DIFFERS;
 		return 0;
 	}
 	if (h->result < 0)

@@ -18,13 +18,13 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 	if (r == -ENOENT) {
 		change_observe(c, "absent");
-		c->state = *c->desired ? CHANGE_DIFFERS : CHANGE_SAME;
+		c->now.state = *c->desired ? CHANGE_DIFFERS : CHANGE_SAME;
 		return 0;
 	}
 	if (r < 0)
 		return r;
 	change_observe(c, "%s", text);
-	c->state = *c->desired && streq(text, c->desired) ? CHANGE_SAME : CHANGE_DIFFERS;
+	c->now.state = *c->desired && streq(text, c->desired) ? CHANGE_SAME : CHANGE_DIFFERS;
 	return 0;
 }
 

@@ -266,10 +266,10 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	if (r == 1) {
 		change_observe(c, "unknown");
 		change_reason(c, "interrupt vectors are visible only on the running machine");
-		c->state = CHANGE_DIFFERS;
+		c->now.state = CHANGE_DIFFERS;
 		return 0;
 	}
-	c->state = summarise(c, &job) ? CHANGE_DIFFERS : CHANGE_SAME;
+	c->now.state = summarise(c, &job) ? CHANGE_DIFFERS : CHANGE_SAME;
 	return 0;
 }
 

@@ -153,7 +153,7 @@ static bool has_units(const struct root *root)
 static void say_idle(const struct kind_ctx *ctx, struct change *c, const char *unit)
 {
 	change_observe(c, "not running");
-	c->state = CHANGE_UNSUPPORTED;
+	c->now.state = CHANGE_UNSUPPORTED;
 	if (!has_units(ctx->root))
 		change_reason(c, "the tree has no control groups, so no running units");
 	else if (limit_unit_exists(ctx->root, unit))
@@ -200,9 +200,9 @@ static void look_processes(const struct kind_ctx *ctx, struct change *c, const c
 		seen++;
 		if ((l.soft >= want || !limit->soft_counts) && l.hard >= want)
 			continue;
-		c->state = CHANGE_DIFFERS;
+		c->now.state = CHANGE_DIFFERS;
 		if (c->kind == &kind_limit)
-			c->fault = FAULT_HOST_LIMIT_PROCESS;
+			c->now.fault = FAULT_HOST_LIMIT_PROCESS;
 		say_low(ctx->root, c, unit, pids.v[i], limit, &l, want);
 		return;
 	}
@@ -211,7 +211,7 @@ static void look_processes(const struct kind_ctx *ctx, struct change *c, const c
 		return;
 	}
 	change_observe(c, "%s", c->desired);
-	c->state = CHANGE_SAME;
+	c->now.state = CHANGE_SAME;
 }
 
 /*
@@ -225,8 +225,8 @@ static void complain_of_no_unit(struct change *c, const char *unit)
 		      "%s does not run, and no unit file of that name is installed: is the name "
 		      "misspelt? Where a node may lack the service, write optional: true",
 		      unit);
-	c->fault = FAULT_PROFILE_CHECKS_NOTHING;
-	c->state = CHANGE_DIFFERS;
+	c->now.fault = FAULT_PROFILE_CHECKS_NOTHING;
+	c->now.state = CHANGE_DIFFERS;
 }
 
 static int look_memlock(const struct kind_ctx *ctx, struct change *c, struct err *err)
@@ -237,7 +237,7 @@ static int look_memlock(const struct kind_ctx *ctx, struct change *c, struct err
 	(void)err;
 	look_processes(ctx, c, unit, &limit_memlock,
 		       unlimited ? UINT64_MAX : (uint64_t)c->want.number);
-	if (c->state == CHANGE_UNSUPPORTED && !c->optional && has_units(ctx->root) &&
+	if (c->now.state == CHANGE_UNSUPPORTED && !c->optional && has_units(ctx->root) &&
 	    !limit_unit_exists(ctx->root, unit))
 		complain_of_no_unit(c, unit);
 	return 0;
@@ -257,7 +257,7 @@ static int look_default(const struct kind_ctx *ctx, struct change *c, const stru
 	int r = ctx->root->live ? manager_number(property, &have, err) : -EOPNOTSUPP;
 
 	if (r == -EOPNOTSUPP) {
-		c->state = CHANGE_UNSUPPORTED;
+		c->now.state = CHANGE_UNSUPPORTED;
 		change_reason(c, "no service manager answers here: only the running machine shows "
 				 "its defaults");
 		return 0;
@@ -266,8 +266,8 @@ static int look_default(const struct kind_ctx *ctx, struct change *c, const stru
 		return r;
 	hard = say(limit, have);
 	change_observe(c, "%s", hard);
-	c->state = have >= want ? CHANGE_SAME : CHANGE_DIFFERS;
-	if (c->state == CHANGE_DIFFERS)
+	c->now.state = have >= want ? CHANGE_SAME : CHANGE_DIFFERS;
+	if (c->now.state == CHANGE_DIFFERS)
 		change_reason(c, "systemd has not read the drop-in of system.conf, or another file "
 				 "overrides it: run `systemctl daemon-reload`, and see "
 				 "`systemd-analyze cat-config systemd/system.conf`");

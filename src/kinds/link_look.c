@@ -84,10 +84,10 @@ static int judge(struct change *c, const struct link_job *job, const struct port
 {
 	struct err missing = {0};
 
-	c->state = CHANGE_SAME;
-	for (size_t i = 0; i < ports->n && c->state == CHANGE_SAME; i++)
+	c->now.state = CHANGE_SAME;
+	for (size_t i = 0; i < ports->n && c->now.state == CHANGE_SAME; i++)
 		if (compare(c, job, &ports->v[i], i == 0, &missing))
-			c->state = CHANGE_DIFFERS;
+			c->now.state = CHANGE_DIFFERS;
 	return target_lacks(c, &missing, err);
 }
 

@@ -19,11 +19,11 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	if (r < 0)
 		return r;
 	change_observe(c, "%s", names[state]);
-	c->state = state >= MODULE_LIVE ? CHANGE_SAME : CHANGE_DIFFERS;
+	c->now.state = state >= MODULE_LIVE ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (state == MODULE_ABSENT && c->optional && ctx->running == STAGE_GATE) {
 		/* stage early has tried; most likely the hardware is absent */
 		change_reason(c, "optional, and not loaded");
-		c->state = CHANGE_UNSUPPORTED;
+		c->now.state = CHANGE_UNSUPPORTED;
 	}
 	if (state != MODULE_MISSING)
 		return 0;

@@ -321,7 +321,7 @@ static void say_why(const struct kind_ctx *ctx, struct change *c)
 	cleanup_free char *words = NULL, *state = NULL;
 	cleanup_str struct str text = {0};
 
-	if (c->reason && clock_usec() - asked < WORDS_US)
+	if (c->now.why && clock_usec() - asked < WORDS_US)
 		return;
 	asked = clock_usec();
 	words = machine_unit_words(unit);
@@ -351,9 +351,9 @@ static void say_absent(const struct kind_ctx *ctx, struct change *c)
 	cleanup_free char *retry = mount_retry_unit(c->on.name), *state = NULL;
 
 	change_observe(c, "not mounted");
-	c->state = CHANGE_DIFFERS;
+	c->now.state = CHANGE_DIFFERS;
 	if (c->optional && ctx->running == STAGE_GATE)
-		c->state = CHANGE_UNSUPPORTED;
+		c->now.state = CHANGE_UNSUPPORTED;
 	if (!ctx->root->live)
 		return;
 	if (ctx->running == STAGE_GATE) {
@@ -366,7 +366,7 @@ static void say_absent(const struct kind_ctx *ctx, struct change *c)
 			      "the mount starts once the network is up" TO_MEND
 			      "see `systemctl status '%s'`",
 			      retry);
-		c->state = CHANGE_WAITS;
+		c->now.state = CHANGE_WAITS;
 	}
 }
 
@@ -397,7 +397,7 @@ static int look_at(const struct kind_ctx *ctx, struct change *c, struct err *err
 		change_reason(c, "the kernel made it read-only after an error, or the device "
 				 "rejects writes: see the kernel log, check the file system "
 				 "(fsck), and mount it again");
-	c->state = found.len ? CHANGE_DIFFERS : CHANGE_SAME;
+	c->now.state = found.len ? CHANGE_DIFFERS : CHANGE_SAME;
 	c->settles &= !found.len; /* a mount does not change later */
 	return 0;
 }
@@ -409,7 +409,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 	if (r == -ENOENT && !ctx->root->live) {
 		change_reason(c, "the tree has no table of mounts");
-		c->state = CHANGE_UNSUPPORTED;
+		c->now.state = CHANGE_UNSUPPORTED;
 		return 0;
 	}
 	if (r < 0 && err)
@@ -432,7 +432,7 @@ static int change_options(const struct kind_ctx *ctx, struct change *c, const ch
 			       "%s is mounted with other settings: %s" TO_MEND
 			       "unmount it, or reboot, and "
 			       "railhead mounts it again",
-			       c->on.name, c->observed ? c->observed : "?");
+			       c->on.name, c->now.found ? c->now.found : "?");
 	return machine_remount_with(ctx->root, c->on.name, options.s, err);
 }
 

@@ -27,7 +27,7 @@ static int look_up(const struct kind_ctx *ctx, struct change *c, struct err *err
 	if (netdevs_of(ctx->root, c->on.name, &names) < 0 || !names.n) {
 		change_observe(c, "no netdev");
 		change_reason(c, "the PF has no netdev (yet); is its driver bound?");
-		c->state = CHANGE_WAITS;
+		c->now.state = CHANGE_WAITS;
 		return 0;
 	}
 	for (size_t i = 0; i < names.n; i++) {
@@ -39,7 +39,7 @@ static int look_up(const struct kind_ctx *ctx, struct change *c, struct err *err
 		up &= flags & IFF_UP;
 	}
 	change_observe(c, up ? "up" : "down");
-	c->state = up ? CHANGE_SAME : CHANGE_DIFFERS;
+	c->now.state = up ? CHANGE_SAME : CHANGE_DIFFERS;
 	return 0;
 }
 
@@ -77,7 +77,7 @@ int look_elsewhere(struct change *c)
 {
 	change_observe(c, "unknown");
 	change_reason(c, "netlink answers only on the running machine");
-	c->state = CHANGE_DIFFERS;
+	c->now.state = CHANGE_DIFFERS;
 	return 0;
 }
 

@@ -22,7 +22,7 @@ int pci_read(const struct kind_ctx *ctx, struct change *c, const char *addr,
 	if (!ctx->root->live && (r == -ENOENT || r == -EACCES)) {
 		change_observe(c, "unknown");
 		change_reason(c, "%s" TO_MEND "capture the machine as root", why.text);
-		c->state = CHANGE_DIFFERS;
+		c->now.state = CHANGE_DIFFERS;
 		return 1;
 	}
 	return r < 0 ? err_copy(err, r, &why) : 0;

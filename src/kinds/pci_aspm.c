@@ -145,8 +145,8 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	if (r)
 		return r < 0 ? r : 0;
 	observe(c, &l);
-	c->state = has(&l.up) == want && has(&l.down) == want ? CHANGE_SAME : CHANGE_DIFFERS;
-	if (c->state == CHANGE_DIFFERS)
+	c->now.state = has(&l.up) == want && has(&l.down) == want ? CHANGE_SAME : CHANGE_DIFFERS;
+	if (c->now.state == CHANGE_DIFFERS)
 		explain(ctx, c, addr, want & ~(has(&l.up) & has(&l.down)));
 	return 0;
 }

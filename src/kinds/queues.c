@@ -308,7 +308,7 @@ static int judge(struct change *c, const struct wanted *w, const struct queues *
 			       wrong->text);
 	else
 		change_observe(c, "%zu queue%s on %s", there, there == 1 ? "" : "s", w->where);
-	c->state = wrong ? CHANGE_DIFFERS : CHANGE_SAME;
+	c->now.state = wrong ? CHANGE_DIFFERS : CHANGE_SAME;
 	return target_lacks(c, &missing, err);
 }
 

@@ -25,7 +25,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 			       "it, or leave rdma.netns out");
 	if (r == 0 && state < MODULE_LIVE) {
 		change_observe(c, MODULE " is not loaded");
-		c->state = CHANGE_DIFFERS;
+		c->now.state = CHANGE_DIFFERS;
 		return 0;
 	}
 	if (r == 0)

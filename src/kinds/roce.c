@@ -85,7 +85,7 @@ static bool may_come(struct about *a)
 		return false;
 	}
 	change_observe(a->c, "nothing yet");
-	a->c->state = CHANGE_WAITS;
+	a->c->now.state = CHANGE_WAITS;
 	return true;
 }
 
@@ -112,7 +112,7 @@ static bool hidden(struct about *a)
 	change_reason(a->c, "%s",
 		      live ? "only root may look there"
 			   : "the tree has none of the files that the driver may have");
-	a->c->state = CHANGE_DIFFERS;
+	a->c->now.state = CHANGE_DIFFERS;
 	return true;
 }
 
@@ -186,7 +186,7 @@ static bool closed(struct about *a, const char *pattern, const char *path)
 	change_observe(a->c, "unknown");
 	change_reason(a->c, live ? "only root may look there"
 				 : "configfs answers on the running machine only");
-	a->c->state = CHANGE_DIFFERS;
+	a->c->now.state = CHANGE_DIFFERS;
 	return true;
 }
 
@@ -279,7 +279,7 @@ static unsigned long long widen(const struct cc_file *file, unsigned long long t
 static void found(struct change *c, unsigned long long number)
 {
 	change_observe(c, "%llu", number);
-	c->state = number == wanted(c) ? CHANGE_SAME : CHANGE_DIFFERS;
+	c->now.state = number == wanted(c) ? CHANGE_SAME : CHANGE_DIFFERS;
 }
 
 static int look_file(struct about *a, struct err *err)
@@ -300,7 +300,7 @@ static int look_file(struct about *a, struct err *err)
 	found(a->c, widen(file, there, wanted(a->c)));
 	if (mode) {
 		change_observe(a->c, "%llu, unused: %s is %llu", there, file->guard, mode);
-		a->c->state = CHANGE_DIFFERS;
+		a->c->now.state = CHANGE_DIFFERS;
 	}
 	return 0;
 }
@@ -402,7 +402,7 @@ static int look_each(struct about *a, struct err *err)
 	}
 	text = priorities_text(first);
 	change_observe(a->c, "%s", same ? text : str_get(&all));
-	a->c->state = same && first == wanted_priorities(a->c) ? CHANGE_SAME : CHANGE_DIFFERS;
+	a->c->now.state = same && first == wanted_priorities(a->c) ? CHANGE_SAME : CHANGE_DIFFERS;
 	return 0;
 }
 
@@ -426,7 +426,7 @@ static int look_port(struct about *a, struct err *err)
 	}
 	text = priorities_text(wanted_priorities(a->c));
 	change_observe(a->c, "%s", on == want_on ? text : on ? "all" : "none");
-	a->c->state = on == want_on ? CHANGE_SAME : CHANGE_DIFFERS;
+	a->c->now.state = on == want_on ? CHANGE_SAME : CHANGE_DIFFERS;
 	return 0;
 }
 
@@ -500,7 +500,7 @@ static int look_class(struct about *a, struct err *err)
 		found(a->c, class);
 	} else {
 		change_observe(a->c, "unset");
-		a->c->state = CHANGE_DIFFERS;
+		a->c->now.state = CHANGE_DIFFERS;
 	}
 	return 0;
 }
@@ -527,14 +527,14 @@ static int look_tos(struct about *a, struct err *err)
 	if (a->ctx->root->live && module_state(a->ctx->root, "rdma_cm", &state, NULL) == 0 &&
 	    state < MODULE_LIVE) {
 		change_observe(a->c, "rdma_cm is not loaded");
-		a->c->state = CHANGE_DIFFERS;
+		a->c->now.state = CHANGE_DIFFERS;
 		return 0;
 	}
 	if (closed(a, CMA_NODE, path))
 		return 0;
 	if (!root_exists(a->ctx->root, CMA_ROOT)) { /* the set reports the remedy */
 		change_observe(a->c, "configfs is not mounted");
-		a->c->state = CHANGE_DIFFERS;
+		a->c->now.state = CHANGE_DIFFERS;
 		return 0;
 	}
 	r = number_of(a, path, &there, err);
@@ -614,14 +614,14 @@ static bool no_rdma(struct about *a)
 	if (function_has(a->ctx->root, a->place.addr, "infiniband")) {
 		change_reason(a->c, "its RDMA device is in another network namespace (of a "
 				    "container), and is left alone there");
-		a->c->state = CHANGE_UNSUPPORTED;
+		a->c->now.state = CHANGE_UNSUPPORTED;
 	} else {
 		change_reason(a->c, "%s has no RDMA device (yet); is its RDMA driver loaded?%s",
 			      a->place.addr,
 			      a->place.bonded
 				      ? " The other ports of the card in its bond have none either"
 				      : "");
-		a->c->state = CHANGE_WAITS;
+		a->c->now.state = CHANGE_WAITS;
 	}
 	return true;
 }

@@ -8,7 +8,7 @@ static int look_benchmark(const struct kind_ctx *ctx, struct change *c, struct e
 {
 	(void)ctx;
 	(void)err;
-	c->state = CHANGE_TO_MEASURE;
+	c->now.state = CHANGE_TO_MEASURE;
 	return 0;
 }
 
@@ -36,8 +36,8 @@ static bool is_contested(const struct kind_ctx *ctx, struct change *c)
 	if (read_attr(ctx->root, &found, NULL, "%s", claim.first) == 0)
 		change_observe(c, "%s", found);
 	change_reason(c, CLAIM_LEFT "%s", claim.contest);
-	c->fault = FAULT_PROFILE_CONFLICT;
-	c->state = CHANGE_FAILED;
+	c->now.fault = FAULT_PROFILE_CONFLICT;
+	c->now.state = CHANGE_FAILED;
 	return true;
 }
 
@@ -52,7 +52,7 @@ const struct kind *kind_find(const char *name)
 int kind_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	if (c->kind != &kind_check) /* the section may have chosen the fault of a check */
-		c->fault = FAULT_NONE;
+		c->now.fault = FAULT_NONE;
 	return is_contested(ctx, c) ? 0 : c->kind->look(ctx, c, err);
 }
 

@@ -12,7 +12,7 @@ int item_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	const struct target_item *item = c->on.item;
 
 	if (item->fault)
-		c->fault = item->fault;
+		c->now.fault = item->fault;
 	return item->look(ctx, c, err);
 }
 
@@ -45,12 +45,12 @@ int target_no_netdev(const struct root *root, struct change *c, const char *reme
 	if (function_has(root, c->on.name, "net")) {
 		change_reason(c, "its netdev is in another network namespace (of a container), and "
 				 "is left alone there");
-		c->state = CHANGE_UNSUPPORTED;
+		c->now.state = CHANGE_UNSUPPORTED;
 		return 0;
 	}
 	change_reason(c, "%s has no netdev (yet); is its driver bound%s?", c->on.name, remedy);
-	c->fault = FAULT_NIC_NETDEV;
-	c->state = CHANGE_WAITS;
+	c->now.fault = FAULT_NIC_NETDEV;
+	c->now.state = CHANGE_WAITS;
 	return 0;
 }
 
@@ -58,8 +58,8 @@ int target_no_vf(struct change *c)
 {
 	change_observe(c, "no such VF");
 	change_reason(c, "the VF does not exist yet");
-	c->fault = FAULT_NIC_VF_ABSENT;
-	c->state = CHANGE_WAITS;
+	c->now.fault = FAULT_NIC_VF_ABSENT;
+	c->now.state = CHANGE_WAITS;
 	return 0;
 }
 
@@ -69,9 +69,9 @@ int target_lacks(struct change *c, const struct err *missing, struct err *err)
 		return 0;
 	if (!c->optional)
 		return err_copy(err, missing->code, missing);
-	if (c->state == CHANGE_SAME) { /* all values that the driver has are right */
+	if (c->now.state == CHANGE_SAME) { /* all values that the driver has are right */
 		change_reason(c, "%s", missing->text);
-		c->state = CHANGE_UNSUPPORTED;
+		c->now.state = CHANGE_UNSUPPORTED;
 	}
 	return 0;
 }

@@ -313,12 +313,12 @@ static int compare(struct change *c, const struct vf *vf, struct err *err)
 {
 	struct err missing = {0};
 
-	c->state = CHANGE_SAME;
+	c->now.state = CHANGE_SAME;
 	for (size_t i = 0; i < c->parts.n; i++)
 		if (!vf->state[i].told)
 			vf_not_offered(vf, &c->parts.v[i], &missing);
 		else if (vf_differs(vf, i))
-			c->state = CHANGE_DIFFERS;
+			c->now.state = CHANGE_DIFFERS;
 	return target_lacks(c, &missing, err);
 }
 
@@ -332,7 +332,7 @@ static int judge(struct change *c, struct vf *vf, const struct pf_info *pf, stru
 	text = describe(vf, false);
 	change_observe(c, "%s", text);
 	r = compare(c, vf, err);
-	if (r == 0 && c->state == CHANGE_DIFFERS && any_derived(c)) {
+	if (r == 0 && c->now.state == CHANGE_DIFFERS && any_derived(c)) {
 		cleanup_free char *want = describe(vf, true);
 
 		change_reason(c, "derived: %s", want);

@@ -145,14 +145,14 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	if (r < 0)
 		return r;
 	read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", vf.addr);
-	c->state = driver_fits(vf.want, driver) ? CHANGE_SAME : CHANGE_DIFFERS;
+	c->now.state = driver_fits(vf.want, driver) ? CHANGE_SAME : CHANGE_DIFFERS;
 	/* Being unbound is not enough, because a driver that is loaded later would bind the VF. */
-	if (c->state == CHANGE_SAME && vf.want == VF_DRIVER_NONE && !pinned_to_none(&vf))
+	if (c->now.state == CHANGE_SAME && vf.want == VF_DRIVER_NONE && !pinned_to_none(&vf))
 		missing = "but open to any driver";
-	else if (c->state == CHANGE_SAME && vf.want == VF_DRIVER_NETDEV)
+	else if (c->now.state == CHANGE_SAME && vf.want == VF_DRIVER_NETDEV)
 		missing = missing_device(&vf, driver);
 	if (missing)
-		c->state = CHANGE_DIFFERS;
+		c->now.state = CHANGE_DIFFERS;
 	change_observe(c, "%s%s%s", driver ? driver : "none", missing ? ", " : "",
 		       missing ? missing : "");
 	return 0;

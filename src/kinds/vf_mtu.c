@@ -28,11 +28,11 @@ static int no_netdev(const struct kind_ctx *ctx, struct change *c)
 	if (root_exists(ctx->root, DEV "%s/virtfn%d/net", c->on.name, c->on.vf)) {
 		change_reason(c, "its netdev is in another network namespace (of a container), and "
 				 "is left alone there");
-		c->state = CHANGE_UNSUPPORTED;
+		c->now.state = CHANGE_UNSUPPORTED;
 		return 0;
 	}
 	change_reason(c, "VF %d of %s has no netdev", c->on.vf, c->on.name);
-	c->state = CHANGE_WAITS;
+	c->now.state = CHANGE_WAITS;
 	return 0;
 }
 
@@ -52,7 +52,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		if (r < 0)
 			return r;
 		change_found(c, (int64_t)mtu);
-		if (c->state != CHANGE_SAME)
+		if (c->now.state != CHANGE_SAME)
 			break;
 	}
 	return 0;

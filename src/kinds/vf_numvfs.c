@@ -48,8 +48,8 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	if (r < 0)
 		return r;
 	change_observe(c, "%u", n);
-	c->state = !wants_max(c) && n == c->want.number ? CHANGE_SAME : CHANGE_DIFFERS;
-	if (c->state == CHANGE_SAME)
+	c->now.state = !wants_max(c) && n == c->want.number ? CHANGE_SAME : CHANGE_DIFFERS;
+	if (c->now.state == CHANGE_SAME)
 		return 0;
 	if (read_u64(ctx->root, &total, NULL, DEV "%s/sriov_totalvfs", pf) < 0 || wants_max(c))
 		return firmware_lacks_vfs(ctx, pf, want, 0, err);

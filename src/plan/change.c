@@ -75,7 +75,7 @@ void change_while(struct change *c, const char *fmt, ...)
 
 void change_observe(struct change *c, const char *fmt, ...)
 {
-	SETTER(observed);
+	SETTER(now.found);
 }
 
 void change_on(struct change *c, const char *name, const void *item)
@@ -105,8 +105,15 @@ struct part *change_part(struct change *c, const char *name, const void *item,
 
 void change_reason(struct change *c, const char *fmt, ...)
 {
-	SETTER(reason);
-	c->mend = err_take_mark(c->reason, fmt);
+	unsigned int mend;
+	char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	mend = err_take_mark(text, fmt);
+	finding_say(&c->now, text, mend);
 }
 
 void change_file(struct change *c, const char *fmt, ...)
@@ -116,7 +123,7 @@ void change_file(struct change *c, const char *fmt, ...)
 
 void change_note(struct change *c, const char *fmt, ...)
 {
-	SETTER(note);
+	SETTER(now.note);
 }
 
 static struct change *vadd(struct plan *plan, const char *section, const struct kind *kind,
@@ -210,15 +217,8 @@ void counts_free(struct count_list *counts)
 
 void change_follows(struct change *c, const char *id)
 {
-	free(c->follows);
-	free(c->load);
-	free(c->by);
-	c->follows = xstrdup(id);
-}
-
-bool change_was_refused(const struct change *c)
-{
-	return c->state == CHANGE_DIFFERS && c->tried.words;
+	free(c->now.follows);
+	c->now.follows = xstrdup(id);
 }
 
 void change_loaded(struct change *c)
@@ -234,7 +234,6 @@ static void change_free(struct change *c)
 	rivals_free(&c->yields_to);
 	rivals_free(&c->contests);
 	free(c->file);
-	free(c->note);
 	free(c->id);
 	free(c->lane);
 	free(c->target);
@@ -247,11 +246,7 @@ static void change_free(struct change *c)
 	free(c->needs);
 	free(c->withheld);
 	free(c->while_id);
-	free(c->follows);
-	tried_free(&c->tried);
-	free(c->observed);
-	free(c->before);
-	free(c->reason);
+	stored_free(finding_stored, &c->now);
 	counts_free(&c->counts);
 	counts_free(&c->unloaded);
 	free(c);
@@ -270,9 +265,11 @@ void plan_learn(struct plan *plan, const struct lessons *lessons)
 		const struct lesson *l = &lessons->list.v[i];
 		struct change *c = plan_find(plan, l->id);
 
-		if (c && c->kind->set && change_equal(COMPARE_TEXT, c->desired, l->desired))
-			tried_set(&c->tried, l->tried.stage, l->tried.fault, l->tried.words,
-				  l->tried.follows);
+		if (!c || !c->kind->set || !change_equal(COMPARE_TEXT, c->desired, l->desired))
+			continue;
+		stored_free(tried_stored, &c->now.tried);
+		c->now.tried = l->tried;
+		stored_own(tried_stored, &c->now.tried);
 	}
 }
 
@@ -353,22 +350,23 @@ void change_found(struct change *c, int64_t number)
 		change_observe(c, "%s", text);
 	else
 		change_observe(c, "reserved value %lld", (long long)number);
-	c->state = number == c->want.number ? CHANGE_SAME : CHANGE_DIFFERS;
+	c->now.state = number == c->want.number ? CHANGE_SAME : CHANGE_DIFFERS;
 }
 
 void change_judge(struct change *c)
 {
-	c->state = c->observed && change_equal(c->compare, c->desired, c->observed)
-			   ? CHANGE_SAME
-			   : CHANGE_DIFFERS;
+	c->now.state = c->now.found && change_equal(c->compare, c->desired, c->now.found)
+			       ? CHANGE_SAME
+			       : CHANGE_DIFFERS;
 }
 
 bool change_holds(const struct change *c)
 {
-	return c->state == CHANGE_SAME || c->state == CHANGE_SET || c->state == CHANGE_UNSUPPORTED;
+	return c->now.state == CHANGE_SAME || c->now.state == CHANGE_SET ||
+	       c->now.state == CHANGE_UNSUPPORTED;
 }
 
 bool change_broken_premise(const struct change *c)
 {
-	return c->premise && c->state != CHANGE_UNKNOWN && !change_holds(c);
+	return c->premise && c->now.state != CHANGE_UNKNOWN && !change_holds(c);
 }

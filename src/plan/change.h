@@ -141,34 +141,22 @@ struct change {
 	bool queues;
 	unsigned int parallel; /* starts while fewer than this many are running; 0: PARALLEL */
 	enum on_fail on_fail;
-	bool of_load; /* appears only under the gate's load: later looks do not find it */
+	char *withheld; /* why a difference is not set; or NULL */
+	bool of_load;	/* appears only under the gate's load: later looks do not find it */
 
-	enum change_state state;
+	/*
+	 * Looks and sets write what they learn here, and change no other member above. FAULT_NONE
+	 * stands for the fault of the section.
+	 */
+	struct finding now;
 	/* The counters that a look found; unloaded: those of the look before the gate's load, if
 	 * this look is after it (change_loaded()). */
 	struct count_list counts, unloaded;
 	bool loaded;
-	char *observed; /* the current value; NULL if it could not be read */
-	/*
-	 * The value before the change was set. After the load of the gate's benchmarks: the value
-	 * before that load, if it differed.
-	 */
-	char *before;
-	char *reason;	   /* for waits, failed, unsupported: the cause and the remedy */
-	unsigned int mend; /* where in reason the remedy begins; 0: it has none */
-	/* The fault while the change does not hold; FAULT_NONE: that of its section. */
-	enum fault fault;
-	struct tried tried; /* by an earlier run of this boot */
-	char *follows;	    /* id of another change whose failure is this one's cause; or NULL */
-	char *load;	    /* the benchmarks under whose load it failed, and not before; or NULL */
-	bool drifted;	    /* held at the verdict, and another program has set it since */
-	char *by;	    /* the line of that program; or NULL: not known */
-	char *withheld;	    /* why a difference is not set; or NULL */
-	char *note;	    /* which other changes own or set some of its files; or NULL */
-	uint64_t started;   /* clock_usec() when its set began; 0: not set */
-	uint64_t duration;  /* microseconds in set */
-	uint64_t written; /* microseconds until the kernel accepted the last value; 0: not known */
-	bool reboot;	  /* takes effect with a reboot */
+	uint64_t started;  /* clock_usec() when its set began; 0: not set */
+	uint64_t duration; /* microseconds in set */
+	uint64_t written;  /* microseconds until the kernel accepted the last value; 0: not known */
+	bool reboot;	   /* takes effect with a reboot */
 };
 
 struct plan {
@@ -230,18 +218,13 @@ void change_withhold(struct change *c, const char *why);
 void change_needs(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_while(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_observe(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The format may have TO_MEND (base/err.h). */
+/* The cause, and after TO_MEND (base/err.h) the remedy. */
 void change_reason(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_file(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_note(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The change fails because the change of that id does. */
 void change_follows(struct change *c, const char *id);
-/*
- * Whether the change differs, and a stage of this boot could not set it: the stage knows why, and
- * the look does not.
- */
-bool change_was_refused(const struct change *c);
 
 /* The next look comes after the load of the gate's benchmarks. */
 void change_loaded(struct change *c);

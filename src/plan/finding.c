@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -62,20 +63,31 @@ int on_fail_parse(const char *name, enum on_fail *ret)
 	return i < 0 ? -EINVAL : 0;
 }
 
-void tried_set(struct tried *t, enum stage stage, enum fault fault, const char *words,
-	       const char *follows)
-{
-	tried_free(t);
-	*t = (struct tried){stage, fault, words ? xstrdup(words) : NULL,
-			    follows ? xstrdup(follows) : NULL};
-}
-
-void tried_free(struct tried *t)
-{
-	stored_free(tried_stored, t);
-}
-
 /* --- sentences --------------------------------------------------------------------------- */
+
+void finding_say(struct finding *f, char *text, unsigned int mend)
+{
+	free(f->why);
+	free(f->remedy);
+	f->why = text;
+	f->remedy = text && mend ? xstrdup(text + mend) : NULL;
+	if (f->remedy)
+		text[err_len_before(mend)] = '\0';
+}
+
+bool finding_was_refused(const struct finding *f)
+{
+	return f->state == CHANGE_DIFFERS && f->tried.words;
+}
+
+char *finding_reason(const struct finding *f)
+{
+	bool refused = finding_was_refused(f);
+	const char *why = refused ? f->tried.words : f->why;
+	const char *remedy = refused ? f->tried.remedy : f->remedy;
+
+	return why ? xasprintf("%s%s%s", why, remedy ? "; " : "", or_empty(remedy)) : NULL;
+}
 
 static void add_clause(struct str *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void add_clause(struct str *out, const char *fmt, ...)
@@ -153,7 +165,7 @@ char *finding_next_step(const struct finding *f)
 STORED_TABLE(tried_stored, STORED(tried, stage, "stage", ENUM, STAGE_WORDS),
 	     STORED(tried, fault, "fault", ENUM, FAULT_WORDS),
 	     STORED(tried, words, "words", TEXT, .required = true),
-	     STORED(tried, follows, "follows", TEXT));
+	     STORED(tried, remedy, "remedy", TEXT), STORED(tried, follows, "follows", TEXT));
 
 static void put_words(json_t *obj, const void *at)
 {
@@ -178,20 +190,23 @@ static bool get_words(const json_t *obj, void *at)
 	return true;
 }
 
-static STORED_TABLE(
-	finding_stored, STORED(finding, fault, "code", ENUM, FAULT_WORDS),
-	{.type = STORED_OWN, .put = put_words},
-	STORED(finding, on_fail, "on_fail", ENUM, ON_FAIL_WORDS), STORED(finding, id, "id", TEXT),
-	STORED(finding, state, "state", ENUM, STATE_WORDS, .omit = true),
-	STORED(finding, wanted, "desired", TEXT), STORED(finding, found, "observed", TEXT),
-	STORED(finding, why, "why", TEXT), STORED(finding, causes, "causes", TEXT),
-	STORED(finding, tried, "tried", STRUCT, .rows = tried_stored, .omit = true),
-	STORED(finding, lasting, "lasting", ENUM, FAULT_WORDS), STORED(finding, load, "load", TEXT),
-	STORED(finding, late, "since_load", BOOL, .omit = true),
-	STORED(finding, drifted, "drifted", BOOL, .omit = true), STORED(finding, by, "by", TEXT),
-	STORED(finding, remedy, "own_remedy", TEXT), STORED(finding, apply, "apply", TEXT),
-	STORED(finding, followers, "followers", NUMBER, .omit = true),
-	{.type = STORED_OWN, .get = get_words});
+STORED_TABLE(finding_stored, STORED(finding, fault, "code", ENUM, FAULT_WORDS),
+	     {.type = STORED_OWN, .put = put_words},
+	     STORED(finding, on_fail, "on_fail", ENUM, ON_FAIL_WORDS),
+	     STORED(finding, id, "id", TEXT),
+	     STORED(finding, state, "state", ENUM, STATE_WORDS, .omit = true),
+	     STORED(finding, wanted, "desired", TEXT), STORED(finding, found, "observed", TEXT),
+	     STORED(finding, why, "why", TEXT), STORED(finding, causes, "causes", TEXT),
+	     STORED(finding, tried, "tried", STRUCT, .rows = tried_stored, .omit = true),
+	     STORED(finding, lasting, "lasting", ENUM, FAULT_WORDS),
+	     STORED(finding, load, "load", TEXT),
+	     STORED(finding, late, "since_load", BOOL, .omit = true),
+	     STORED(finding, drifted, "drifted", BOOL, .omit = true),
+	     STORED(finding, by, "by", TEXT), STORED(finding, remedy, "own_remedy", TEXT),
+	     STORED(finding, apply, "apply", TEXT),
+	     STORED(finding, followers, "followers", NUMBER, .omit = true),
+	     STORED(finding, before, NULL, TEXT), STORED(finding, note, NULL, TEXT),
+	     STORED(finding, follows, NULL, TEXT), {.type = STORED_OWN, .get = get_words});
 
 STORED_TABLE(findings_stored, STORED_ITEMS(findings, list, "", LIST, finding_stored));
 

@@ -41,13 +41,9 @@ struct tried {
 	enum stage stage;
 	enum fault fault;
 	char *words;   /* the answer of the kernel or of the driver, as a sentence */
+	char *remedy;  /* a sentence; or NULL */
 	char *follows; /* id of the item whose failure was the cause; or NULL */
 };
-
-/* Copies the texts, which may be NULL. */
-void tried_set(struct tried *t, enum stage stage, enum fault fault, const char *words,
-	       const char *follows);
-void tried_free(struct tried *t);
 
 /*
  * An item of the profile, or a fact of the node, that does not hold. The parts are data for every
@@ -58,10 +54,17 @@ struct finding {
 	enum change_state state;
 	enum on_fail on_fail;
 	enum fault fault;
-	enum fault lasting;	/* if it may still come: the fault if it does not */
-	char *wanted, *found;	/* of an item that differs; else NULL */
+	enum fault lasting;   /* if it may still come: the fault if it does not */
+	char *wanted, *found; /* of an item that differs; else NULL */
+	/*
+	 * Before it was set. After the load of the gate's benchmarks: before that load, if it
+	 * differed.
+	 */
+	char *before;
 	char *why;		/* a sentence of the look, the set or the measurement */
+	char *note;		/* which other changes own or set some of its files */
 	char *causes;		/* "likely: ..." */
+	char *follows;		/* id of the change whose failure is this one's cause */
 	struct tried tried;	/* why a stage of this boot could not set it */
 	char *load;		/* the benchmarks under whose load it failed */
 	bool late;		/* it held before that load, and later looks do not find it */
@@ -77,12 +80,21 @@ struct findings {
 };
 
 /* How they are stored; with the sentence, code, action and remedy for readers who need no parts. */
-extern const struct stored tried_stored[], findings_stored[];
+extern const struct stored tried_stored[], finding_stored[], findings_stored[];
 #define STATE_WORDS .word = state_name, .words = CHANGE_STATE_COUNT
 #define FAULT_WORDS .word = fault_code, .words = FAULT_COUNT
 #define ON_FAIL_WORDS .word = on_fail_name, .words = ON_FAIL_WARN + 1
 #define STAGE_WORDS .word = stage_name, .words = STAGE_COUNT
 
+/* Sets why and remedy. Takes ownership of text; NULL: neither is known. mend: as in struct err. */
+void finding_say(struct finding *f, char *text, unsigned int mend);
+/*
+ * The value differs, and a stage of this boot could not set it: the stage knows why, and the look
+ * does not.
+ */
+bool finding_was_refused(const struct finding *f);
+/* Why it is so, by that stage or by the look, and the remedy. NULL: not known. Caller frees. */
+char *finding_reason(const struct finding *f);
 /* One line: "ID: found '1', expected '2'; the remedy". Caller frees. */
 char *finding_text(const struct finding *f);
 /* The same without the id and the remedy. Caller frees. */

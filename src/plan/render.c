@@ -43,19 +43,20 @@ static void render_remark(FILE *out, const char *text)
 static void render_one(FILE *out, const struct change *c)
 {
 	cleanup_free char *desired = brief(c->desired);
-	cleanup_free char *observed = brief(c->observed ? c->observed : "unknown");
+	cleanup_free char *observed = brief(c->now.found ? c->now.found : "unknown");
+	cleanup_free char *reason = finding_reason(&c->now);
 
-	fprintf(out, "  %-11s %-*s ", state_name(c->state), ID_WIDTH, c->id);
-	if (c->state == CHANGE_SAME || c->state == CHANGE_SET)
+	fprintf(out, "  %-11s %-*s ", state_name(c->now.state), ID_WIDTH, c->id);
+	if (c->now.state == CHANGE_SAME || c->now.state == CHANGE_SET)
 		fprintf(out, "%s\n", observed);
-	else if (c->state == CHANGE_TO_MEASURE)
+	else if (c->now.state == CHANGE_TO_MEASURE)
 		fprintf(out, "%s\n", desired);
 	else
 		fprintf(out, "%s -> %s\n", observed, desired);
-	if (c->reason && c->state != CHANGE_SAME)
-		render_remark(out, c->reason);
-	if (c->note)
-		render_remark(out, c->note);
+	if (reason && c->now.state != CHANGE_SAME)
+		render_remark(out, reason);
+	if (c->now.note)
+		render_remark(out, c->now.note);
 }
 
 void render_changes(FILE *out, const struct plan *plan, unsigned int stages)
@@ -66,7 +67,7 @@ void render_changes(FILE *out, const struct plan *plan, unsigned int stages)
 		for (size_t i = 0; i < plan->list.n; i++) {
 			const struct change *c = plan->list.v[i];
 
-			if (c->stage != s || c->state == CHANGE_UNKNOWN ||
+			if (c->stage != s || c->now.state == CHANGE_UNKNOWN ||
 			    !(stages & (1u << s) || change_broken_premise(c)))
 				continue;
 			if (!titled)

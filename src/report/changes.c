@@ -17,7 +17,7 @@ static enum rank rank_of(const struct change *c)
 {
 	if (change_broken_premise(c))
 		return PREMISES;
-	switch (c->state) {
+	switch (c->now.state) {
 	case CHANGE_FAILED:
 		return FAILURES;
 	case CHANGE_SET:
@@ -29,7 +29,7 @@ static enum rank rank_of(const struct change *c)
 	case CHANGE_UNSUPPORTED:
 		return UNSUPPORTED;
 	case CHANGE_TO_MEASURE:
-		return c->note ? UNMEASURABLE : NO_RANK; /* could not be measured now */
+		return c->now.note ? UNMEASURABLE : NO_RANK; /* could not be measured now */
 	default:
 		return NO_RANK;
 	}
@@ -60,31 +60,30 @@ const char *changes_wanted(const struct change *c)
 	return c->kind == &kind_file && *c->desired ? "the profile's text" : c->desired;
 }
 
-/*
- * Why the look found it so, or what the stage learned that could not set it; and the note, which
- * names the files of other writers. NULL: no reason.
- */
+/* With the note, which names the files of other writers. NULL: no reason. */
 static char *reason_of(const struct change *c)
 {
-	const char *why = change_was_refused(c) ? c->tried.words : c->reason;
+	char *reason = finding_reason(&c->now), *whole;
 
-	if (!why || !c->note)
-		return why || c->note ? xstrdup(why ? why : c->note) : NULL;
-	return xasprintf("%s; %s", why, c->note);
+	if (!reason || !c->now.note)
+		return reason || !c->now.note ? reason : xstrdup(c->now.note);
+	whole = xasprintf("%s; %s", reason, c->now.note);
+	free(reason);
+	return whole;
 }
 
 /* The present value, or the value before the change was set. */
 static const char *found_of(const struct change *c)
 {
-	const char *found = c->state == CHANGE_SET ? c->before : c->observed;
+	const char *found = c->now.state == CHANGE_SET ? c->now.before : c->now.found;
 
 	return found ? found : "unknown";
 }
 
 static void print_whole(FILE *out, const struct change *c)
 {
-	struct side_line line = {state_name(c->state), c->id,	     found_of(c),
-				 changes_wanted(c),    reason_of(c), NULL};
+	struct side_line line = {state_name(c->now.state), c->id,	 found_of(c),
+				 changes_wanted(c),	   reason_of(c), NULL};
 
 	sides_print_whole(out, &line);
 	free(line.reason);
@@ -105,11 +104,11 @@ void changes_print(FILE *out, const struct run *run, const struct change *const 
 
 	for (size_t i = 0; i < n; i++) {
 		const struct change *c = changes[i];
-		bool one_value =
-			c->state == CHANGE_SAME || (c->state == CHANGE_TO_MEASURE && !c->note);
+		bool one_value = c->now.state == CHANGE_SAME ||
+				 (c->now.state == CHANGE_TO_MEASURE && !c->now.note);
 
 		vec_push(&lines.list,
-			 ((struct side_line){state_name(c->state), c->id,
+			 ((struct side_line){state_name(c->now.state), c->id,
 					     one_value ? changes_wanted(c) : found_of(c),
 					     one_value ? NULL : changes_wanted(c), reason_of(c),
 					     short_place(c->origin)}));

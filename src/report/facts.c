@@ -176,8 +176,8 @@ void facts_of_plan(const struct plan *plan, struct facts *ret)
 		cleanup_free char *key = xasprintf("value/%s", c->id);
 
 		/* railhead's own files follow from the profile */
-		if (c->observed && c->kind != &kind_file && c->kind != &kind_bootenv)
-			facts_add(ret, key, xstrdup(c->observed), NULL, false);
+		if (c->now.found && c->kind != &kind_file && c->kind != &kind_bootenv)
+			facts_add(ret, key, xstrdup(c->now.found), NULL, false);
 	}
 }
 
@@ -187,12 +187,12 @@ void facts_of_wanted(const struct plan *plan, struct facts *wanted, struct facts
 		const struct change *c = plan->list.v[i];
 		const char *want = changes_wanted(c);
 
-		if (c->state == CHANGE_TO_MEASURE)
+		if (c->now.state == CHANGE_TO_MEASURE)
 			continue;
 		facts_add(wanted, c->id, xstrdup(want), render_place(c->origin), false);
 		facts_add(found, c->id,
 			  xstrdup(change_holds(c) ? want
-				  : c->observed	  ? c->observed
+				  : c->now.found  ? c->now.found
 						  : "unknown"),
 			  NULL, false);
 	}

@@ -69,7 +69,7 @@ static void add_works(const struct vfs_works *works, struct lanes *ret)
 static void add_change(const struct record_stage *stage, const struct record_change *c,
 		       struct lanes *ret)
 {
-	struct id_subject on = id_subject_of(c->id);
+	struct id_subject on = id_subject_of(c->now.id);
 	struct lane *lane;
 	uint64_t from;
 
@@ -81,8 +81,8 @@ static void add_change(const struct record_stage *stage, const struct record_cha
 	from = c->started - stage->started;
 	lane->n_changes++;
 	vec_push(&lane->bars,
-		 ((struct bar){from, from + c->duration, c->id,
-			       c->state == CHANGE_FAILED ? SORT_FAILED : SORT_CHANGE, 0}));
+		 ((struct bar){from, from + c->duration, c->now.id,
+			       c->now.state == CHANGE_FAILED ? SORT_FAILED : SORT_CHANGE, 0}));
 }
 
 /* "gate/memory/node0" -> "memory"; for a device its address, as for changes. */

@@ -95,7 +95,7 @@ static bool is_latest(const struct record *r, const struct record_change *c)
 {
 	for (int s = STAGE_COUNT - 1; s >= 0; s--)
 		for (size_t i = 0; i < r->stage[s].changes.n; i++)
-			if (streq(r->stage[s].changes.v[i].id, c->id))
+			if (streq(r->stage[s].changes.v[i].now.id, c->now.id))
 				return &r->stage[s].changes.v[i] == c;
 	return false;
 }
@@ -104,22 +104,22 @@ static bool is_latest(const struct record *r, const struct record_change *c)
 static void take_change(const struct record *r, const struct record_change *c, struct marks *ret)
 {
 	const struct kind *kind = c->kind ? kind_find(c->kind) : NULL;
-	bool failed = c->state == CHANGE_FAILED, differs = c->state == CHANGE_DIFFERS;
+	bool failed = c->now.state == CHANGE_FAILED, differs = c->now.state == CHANGE_DIFFERS;
 	cleanup_free char *place = text_place(c->origin ? c->origin : "the profile");
-	struct finding f = {.id = c->id,
-			    .state = c->state,
-			    .fault = c->fault,
-			    .why = c->reason,
-			    .tried = c->tried,
-			    .wanted = c->reason ? NULL : c->desired,
-			    .found = c->observed};
+	struct finding f = {.id = c->now.id,
+			    .state = c->now.state,
+			    .fault = c->now.fault,
+			    .why = c->now.why,
+			    .tried = c->now.tried,
+			    .wanted = c->now.why ? NULL : c->now.wanted,
+			    .found = c->now.found};
 
-	if ((!failed && !differs && c->state != CHANGE_WAITS) || has_id(ret, c->id) ||
+	if ((!failed && !differs && c->now.state != CHANGE_WAITS) || has_id(ret, c->now.id) ||
 	    !is_latest(r, c))
 		return;
-	if (differs && kind && kind->set && !c->tried.words)
+	if (differs && kind && kind->set && !c->now.tried.words)
 		f.apply = place;
-	add_finding(ret, failed ? grade_of(c->on_fail) : MARK_PENDING, &f);
+	add_finding(ret, failed ? grade_of(c->now.on_fail) : MARK_PENDING, &f);
 }
 
 static void take_changes(const struct record *r, struct marks *ret)

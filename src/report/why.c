@@ -189,15 +189,16 @@ static void print_others(const struct page *p, const struct writers *others)
 static void print_recorded(const struct page *p, const struct record_change *c)
 {
 	cleanup_free char *at = format_duration(c->started), *took = format_duration(c->duration);
+	cleanup_free char *reason = finding_reason(&c->now);
 
-	if (c->state == CHANGE_SET)
+	if (c->now.state == CHANGE_SET)
 		print_line(p, "boot:", "set by stage %s %s after boot, in %s: %s -> %s",
-			   stage_name(c->stage), at, took, or_unknown(c->before),
-			   or_unknown(c->observed));
+			   stage_name(c->stage), at, took, or_unknown(c->now.before),
+			   or_unknown(c->now.found));
 	else
-		print_line(p, "boot:", "%s in stage %s: %s%s%s", state_name(c->state),
-			   stage_name(c->stage), or_unknown(c->observed), c->reason ? "; " : "",
-			   or_empty(c->reason));
+		print_line(p, "boot:", "%s in stage %s: %s%s%s", state_name(c->now.state),
+			   stage_name(c->stage), or_unknown(c->now.found), reason ? "; " : "",
+			   or_empty(reason));
 }
 
 static void print_measured(const struct page *p, const struct measurement *m)
@@ -211,30 +212,31 @@ static void print_measured(const struct page *p, const struct measurement *m)
 
 static void print_now(const struct page *p, const struct change *c)
 {
-	cleanup_free char *found = text_cut(or_unknown(c->observed), LINE_MOST, p->screen->utf8);
+	cleanup_free char *found = text_cut(or_unknown(c->now.found), LINE_MOST, p->screen->utf8);
 	cleanup_free char *wanted = text_cut(changes_wanted(c), LINE_MOST, p->screen->utf8);
 
 	found[strcspn(found, "\n")] = wanted[strcspn(wanted, "\n")] = '\0';
-	if (c->state == CHANGE_SAME)
+	if (c->now.state == CHANGE_SAME)
 		print_line(p, "now:", "same: %s", found);
-	else if (c->state == CHANGE_TO_MEASURE)
+	else if (c->now.state == CHANGE_TO_MEASURE)
 		print_line(p, "now:", "to measure by `railhead gate`: %s", wanted);
 	else
-		print_line(p, "now:", "%s: found %s, expected %s", state_name(c->state), found,
+		print_line(p, "now:", "%s: found %s, expected %s", state_name(c->now.state), found,
 			   wanted);
 }
 
 static void print_wrong(const struct page *p, const struct why_change *c)
 {
 	cleanup_free char *remedy = why_remedy(c);
-	enum fault fault = fault_of_change(c->now);
-	bool by_itself = c->now->state == CHANGE_WAITS || c->now->state == CHANGE_UNSUPPORTED;
+	enum fault fault = fault_of_change(c->change);
+	bool by_itself =
+		c->change->now.state == CHANGE_WAITS || c->change->now.state == CHANGE_UNSUPPORTED;
 
-	if (change_was_refused(c->now))
+	if (finding_was_refused(&c->change->now))
 		print_line(p, "wrong:", "stage %s could not set it: %s",
-			   stage_name(c->now->tried.stage), c->now->tried.words);
-	if (c->now->reason && (by_itself || !change_holds(c->now)))
-		print_line(p, by_itself ? "reason:" : "wrong:", "%s", c->now->reason);
+			   stage_name(c->change->now.tried.stage), c->change->now.tried.words);
+	if (c->change->now.why && (by_itself || !change_holds(c->change)))
+		print_line(p, by_itself ? "reason:" : "wrong:", "%s", c->change->now.why);
 	if (why_drifted(c))
 		print_line(p, "drift:", "held when stage %s ended: another program set it since",
 			   stage_name(c->then->stage));
@@ -247,20 +249,20 @@ static void print_wrong(const struct page *p, const struct why_change *c)
 
 static void print_change(const struct page *p, const struct why_change *c)
 {
-	cleanup_free char *target = target_of(c->now);
+	cleanup_free char *target = target_of(c->change);
 
-	print_line(p, "change:", "%s, stage %s", c->now->id, stage_name(c->now->stage));
+	print_line(p, "change:", "%s, stage %s", c->change->id, stage_name(c->change->stage));
 	if (target)
 		print_line(p, "target:", "%s", target);
-	print_arguments(p, c->now);
-	if (c->now->note)
-		print_line(p, "shared:", "%s", c->now->note);
+	print_arguments(p, c->change);
+	if (c->change->now.note)
+		print_line(p, "shared:", "%s", c->change->now.note);
 	print_others(p, &c->others);
 	if (c->measured)
 		print_measured(p, c->measured);
 	else if (c->then)
 		print_recorded(p, c->then);
-	print_now(p, c->now);
+	print_now(p, c->change);
 	print_wrong(p, c);
 }
 
@@ -278,8 +280,8 @@ static void order_changes(const struct why *why, struct chosen *ret)
 			for (size_t i = 0; i < why->keys.v[k].changes.n; i++) {
 				const struct why_change *c = &why->keys.v[k].changes.v[i];
 
-				if ((change_holds(c->now) || c->now->state == CHANGE_TO_MEASURE) ==
-				    (holds == 1))
+				if ((change_holds(c->change) ||
+				     c->change->now.state == CHANGE_TO_MEASURE) == (holds == 1))
 					vec_push(&ret->list, c);
 			}
 }
@@ -289,7 +291,7 @@ static void print_rows(const struct page *p, const struct chosen *chosen)
 	VEC(const struct change *) list = {0};
 
 	for (size_t i = 0; i < chosen->list.n; i++)
-		vec_push(&list, chosen->list.v[i]->now);
+		vec_push(&list, chosen->list.v[i]->change);
 	changes_print(p->out, p->run, list.v, list.n, p->screen, ROWS_MOST);
 	vec_free(&list);
 }
@@ -301,7 +303,7 @@ static void print_targets(const struct page *p, const struct chosen *chosen)
 	cleanup_free char *list = NULL;
 
 	for (size_t i = 0; i < chosen->list.n; i++) {
-		cleanup_free char *target = target_of(chosen->list.v[i]->now);
+		cleanup_free char *target = target_of(chosen->list.v[i]->change);
 
 		if (target)
 			strv_add(&targets, target);
@@ -318,7 +320,7 @@ static void print_counts(const struct page *p, const struct chosen *chosen)
 
 	for (size_t i = 0; i < chosen->list.n; i++)
 		if (chosen->list.v[i]->then)
-			count[chosen->list.v[i]->then->state]++;
+			count[chosen->list.v[i]->then->now.state]++;
 	for (enum change_state s = 0; s < CHANGE_STATE_COUNT; s++)
 		if (count[s])
 			str_addf(&text, "%s%zu %s", text.len ? ", " : "", count[s], state_name(s));
@@ -396,7 +398,7 @@ void why_render(FILE *out, const struct run *run, const struct record *record,
 		print_counts(&p, &chosen);
 		print_first_remedy(&p, &chosen);
 		print_line(&p, "more:", "`railhead why %s` describes one of them in full",
-			   chosen.list.v[0]->now->id);
+			   chosen.list.v[0]->change->id);
 	} else {
 		print_line(&p, "change:", "none: no setting or check on this node");
 	}
@@ -431,15 +433,16 @@ static json_t *others_json(const struct writers *others)
 
 static json_t *recorded_json(const struct record_change *c)
 {
-	return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:I, s:I}", "stage", stage_name(c->stage),
-			 "state", state_name(c->state), "before", c->before, "after", c->observed,
-			 "reason", c->reason, "started_usec", (json_int_t)c->started,
-			 "duration_usec", (json_int_t)c->duration);
+	return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:I, s:I}", "stage",
+			 stage_name(c->stage), "state", state_name(c->now.state), "before",
+			 c->now.before, "after", c->now.found, "reason", c->now.why, "remedy",
+			 c->now.remedy, "started_usec", (json_int_t)c->started, "duration_usec",
+			 (json_int_t)c->duration);
 }
 
 static json_t *change_json(const struct why_change *c)
 {
-	json_t *obj = change_to_json(c->now);
+	json_t *obj = change_to_json(c->change);
 	cleanup_free char *remedy = why_remedy(c);
 
 	json_object_set_new(obj, "also", others_json(&c->others));

@@ -14,7 +14,7 @@ struct change *judged(struct plan *plan, const char *section, struct place at, c
 	change_target(c, "given");
 	change_desired(c, "%s", desired);
 	change_observe(c, "%s", observed);
-	c->state = holds ? CHANGE_SAME : CHANGE_DIFFERS;
+	c->now.state = holds ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (!holds)
 		change_reason(c, "%s", remedy);
 	free(observed);

@@ -54,11 +54,11 @@ enum fault fault_of_change(const struct change *c)
 {
 	const struct section *section = section_find(c->section);
 
-	if (change_was_refused(c))
-		return c->tried.fault;
-	if (c->fault || !section)
-		return c->fault;
-	return c->state == CHANGE_FAILED ? section->failed : section->differs;
+	if (finding_was_refused(&c->now))
+		return c->now.tried.fault;
+	if (c->now.fault || !section)
+		return c->now.fault;
+	return c->now.state == CHANGE_FAILED ? section->failed : section->differs;
 }
 
 int sections_emit(const struct section_ctx *ctx, struct plan *ret, struct err *err)

@@ -75,8 +75,8 @@ static void state(const struct root *root)
 	}
 	r = kubelet_state_item.look(&ctx, c, &err);
 	must(r == 0 || *err.text);
-	must(r < 0 || c->state == CHANGE_SAME || c->state == CHANGE_DIFFERS);
-	must(r < 0 || c->state == CHANGE_SAME || *c->reason);
+	must(r < 0 || c->now.state == CHANGE_SAME || c->now.state == CHANGE_DIFFERS);
+	must(r < 0 || c->now.state == CHANGE_SAME || *c->now.why);
 }
 
 static void unit(const char *text)

@@ -12,6 +12,7 @@
 #include "engine/run.h"
 #include "kinds/kind.h"
 #include "sys/clock.h"
+#include "reason.h"
 #include "tree.h"
 
 #define NIC "0000:3b:00.0"
@@ -66,10 +67,10 @@ static void gives(struct tmp *t, const char *target, const char *desired, const 
 	struct change *c = add(&run, target, desired);
 
 	run_look(&run, STAGES_ALL, STAGE_GATE);
-	assert_string_equal(c->observed, observed);
-	assert_int_equal(c->state, reason ? CHANGE_DIFFERS : CHANGE_SAME);
+	assert_string_equal(c->now.found, observed);
+	assert_int_equal(c->now.state, reason ? CHANGE_DIFFERS : CHANGE_SAME);
 	if (reason)
-		assert_text(c->reason, reason);
+		assert_text(reason_of(c), reason);
 	run_close(&run);
 }
 
@@ -126,14 +127,14 @@ static void test_settles(void **state)
 	run_look(&run, STAGES_ALL, STAGE_GATE);
 	begin = clock_usec();
 	run_wait_checks(&run, 20000);
-	assert_int_equal(c->state, CHANGE_DIFFERS);
-	assert_int_equal(other->state, CHANGE_SAME);
+	assert_int_equal(c->now.state, CHANGE_DIFFERS);
+	assert_int_equal(other->now.state, CHANGE_SAME);
 	assert_true(clock_usec() - begin >= 30000);
 	tmp_write(t, NET "carrier", "1\n");
 	c->deadline_ms = 600000;
 	run_wait_checks(&run, 0);
-	assert_int_equal(c->state, CHANGE_SAME);
-	assert_null(c->reason);
+	assert_int_equal(c->now.state, CHANGE_SAME);
+	assert_null(reason_of(c));
 	run_close(&run);
 }
 

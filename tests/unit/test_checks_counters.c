@@ -14,6 +14,7 @@
 #include "engine/run.h"
 #include "hooks.h"
 #include "kinds/kind.h"
+#include "reason.h"
 #include "tree.h"
 
 #define MC "sys/devices/system/edac/mc/"
@@ -59,12 +60,13 @@ static void finds(struct looking *l, enum change_state want, const char *observe
 	const struct change *c = l->c;
 
 	run_look(&l->run, STAGES_ALL, STAGE_GATE);
-	if (c->state != want)
-		fail_msg("%s: %s: %s", c->id, state_name(c->state), c->reason ? c->reason : "");
+	if (c->now.state != want)
+		fail_msg("%s: %s: %s", c->id, state_name(c->now.state),
+			 reason_of(c) ? reason_of(c) : "");
 	if (observed)
-		assert_string_equal(c->observed, observed);
+		assert_string_equal(c->now.found, observed);
 	if (reason)
-		assert_text(c->reason, reason);
+		assert_text(reason_of(c), reason);
 }
 
 /* Of one look, without load. */
@@ -77,7 +79,7 @@ static void gives(struct tmp *t, const char *name, const struct counter_look *lo
 	begin(t, &l, name, look, most);
 	finds(&l, want, observed, reason);
 	if (want == CHANGE_DIFFERS || want == CHANGE_FAILED)
-		assert_int_equal(l.c->fault, fault);
+		assert_int_equal(l.c->now.fault, fault);
 	run_close(&l.run);
 }
 
@@ -163,7 +165,7 @@ static void test_memory_under_load(void **state)
 	for (int i = 0; i < 2; i++) {
 		finds(&l, CHANGE_DIFFERS, NULL,
 		      "(mc0/dimm0): corrected errors rose by 1 under load, to 6; the DIMM");
-		assert_int_equal(l.c->fault, FAULT_MEMORY_CORRECTED);
+		assert_int_equal(l.c->now.fault, FAULT_MEMORY_CORRECTED);
 	}
 	l.c->want.number = 1;
 	finds(&l, CHANGE_SAME, NULL, NULL);
@@ -186,7 +188,7 @@ static void test_counters_begin_again(void **state)
 	finds(&l, CHANGE_DIFFERS, NULL,
 	      "corrected errors fell from 5 to 1 under load, so that its rise is not known; the "
 	      "device or its driver was reset");
-	assert_int_equal(l.c->fault, FAULT_GATE_CANNOT_LOOK);
+	assert_int_equal(l.c->now.fault, FAULT_GATE_CANNOT_LOOK);
 	run_close(&l.run);
 }
 
@@ -207,12 +209,12 @@ static void test_members_come_and_go(void **state)
 	tmp_write(t, MC "mc1/ce_count", "0\n");
 	finds(&l, CHANGE_DIFFERS, NULL,
 	      "mc1, DIMM not known had no counters before the load, so that its rise is not known");
-	assert_int_equal(l.c->fault, FAULT_GATE_CANNOT_LOOK);
+	assert_int_equal(l.c->now.fault, FAULT_GATE_CANNOT_LOOK);
 	/* what the DIMM did is the reason that stands for the fault */
 	tmp_write(t, MC "mc0/ce_count", "9\n");
 	tmp_write(t, MC "mc0/dimm0/dimm_ce_count", "9\n");
 	finds(&l, CHANGE_DIFFERS, NULL, "rose by 4 under load");
-	assert_int_equal(l.c->fault, FAULT_MEMORY_CORRECTED);
+	assert_int_equal(l.c->now.fault, FAULT_MEMORY_CORRECTED);
 	run_close(&l.run);
 }
 
@@ -277,18 +279,18 @@ static void test_port_under_load(void **state)
 	tmp_write(t, PORT "counters/link_downed", "2\n");
 	finds(&grave, CHANGE_DIFFERS, NULL,
 	      "mlx5_0 port 1: link_downed rose by 1 under load, to 2");
-	assert_int_equal(grave.c->fault, FAULT_RDMA_ERRORS);
+	assert_int_equal(grave.c->now.fault, FAULT_RDMA_ERRORS);
 	/* two symbols a minute are those that InfiniBand allows */
 	tmp_write(t, PORT "counters/symbol_error", "5\n");
 	finds(&rise, CHANGE_SAME, "mlx5_0 port 1 symbol_error 5", NULL);
 	tmp_write(t, PORT "counters/symbol_error", "6\n");
 	finds(&rise, CHANGE_DIFFERS, NULL, "symbol_error rose by 3 under load, to 6; clean or");
-	assert_int_equal(rise.c->fault, FAULT_RDMA_ERRORS);
+	assert_int_equal(rise.c->now.fault, FAULT_RDMA_ERRORS);
 	tmp_write(t, PORT "counters/symbol_error", "3\n");
 	tmp_write(t, PORT "hw_counters/local_ack_timeout_err", "4\n");
 	finds(&rise, CHANGE_DIFFERS, NULL,
 	      "local_ack_timeout_err rose by 4 under load, to 4; packets were lost on the way");
-	assert_int_equal(rise.c->fault, FAULT_RDMA_LOSS);
+	assert_int_equal(rise.c->now.fault, FAULT_RDMA_LOSS);
 	rise.c->want.number = 4;
 	finds(&rise, CHANGE_SAME, NULL, NULL);
 	run_close(&grave.run);
@@ -314,7 +316,7 @@ static void test_port_that_has_stopped(void **state)
 	finds(&rise, CHANGE_DIFFERS, NULL,
 	      "excessive_buffer_overrun_errors stands at 15, where the counter stops, so that its "
 	      "rise is not known; set the counters back (`perfquery -R`)");
-	assert_int_equal(rise.c->fault, FAULT_GATE_CANNOT_LOOK);
+	assert_int_equal(rise.c->now.fault, FAULT_GATE_CANNOT_LOOK);
 	run_close(&grave.run);
 	run_close(&rise.run);
 }
@@ -374,7 +376,7 @@ static void test_heat(void **state)
 	finds(&l, CHANGE_DIFFERS, NULL,
 	      "package 1: package_throttle_count rose by 1 under load, to 1; CPU 3: "
 	      "core_throttle_count rose by 2 under load, to 2; the CPU is too hot");
-	assert_int_equal(l.c->fault, FAULT_CPU_THROTTLED);
+	assert_int_equal(l.c->now.fault, FAULT_CPU_THROTTLED);
 	run_close(&l.run);
 }
 

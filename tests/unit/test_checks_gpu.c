@@ -13,6 +13,7 @@
 #include "engine/run.h"
 #include "kinds/kind.h"
 #include "sys/state.h"
+#include "reason.h"
 #include "tree.h"
 
 #define GPU "0000:1b:00.0"
@@ -71,11 +72,11 @@ static void gives(struct tmp *t, const char *target, const char *desired, const 
 	check_about(c, target, desired);
 	run.node.kernel = xstrdup(kernel);
 	run_look(&run, STAGES_ALL, STAGE_GATE);
-	assert_int_equal(c->state, w.state);
+	assert_int_equal(c->now.state, w.state);
 	if (w.observed)
-		assert_string_equal(c->observed, w.observed);
+		assert_string_equal(c->now.found, w.observed);
 	if (w.reason)
-		assert_text(c->reason, w.reason);
+		assert_text(reason_of(c), w.reason);
 	run_close(&run);
 }
 

@@ -19,6 +19,7 @@
 #include "kinds/netlink.h"
 #include "kinds/vf.h"
 #include "sys/clock.h"
+#include "reason.h"
 #include "tree.h"
 
 enum { SECOND = 1000000 };
@@ -83,7 +84,7 @@ static void note(void *data, enum stage stage, const struct change *c)
 {
 	(void)stage;
 	str_addf(data, "%s%s=%s", ((struct str *)data)->len ? " " : "", c->id,
-		 state_name(c->state));
+		 state_name(c->now.state));
 }
 
 static struct stage_result apply_until(struct run *run, enum stage stage, uint64_t deadline,
@@ -114,12 +115,12 @@ static const struct change *find(const struct run *run, const char *id)
 	return c;
 }
 
-#define assert_state(run, name, wanted)                                         \
-	do {                                                                    \
-		const struct change *c_ = find(run, name);                      \
-		if (c_->state != (wanted))                                      \
-			fail_msg("%s is %s: %s", c_->id, state_name(c_->state), \
-				 c_->reason ? c_->reason : "no reason");        \
+#define assert_state(run, name, wanted)                                             \
+	do {                                                                        \
+		const struct change *c_ = find(run, name);                          \
+		if (c_->now.state != (wanted))                                      \
+			fail_msg("%s is %s: %s", c_->id, state_name(c_->now.state), \
+				 reason_of(c_) ? reason_of(c_) : "no reason");      \
 	} while (0)
 
 /* --- order ---------------------------------------------------------------------------------- */
@@ -140,7 +141,7 @@ static void test_phases_in_order(void **state)
 	add_attr(&run, PHASE_FILES, "a4", "1");
 	applies(&run, STAGE_EARLY, "a2=set a4=set a3=set a1=set");
 	assert_string_equal(tree_text(t, "proc/sys/a3"), "1");
-	assert_string_equal(find(&run, "a3")->before, "0");
+	assert_string_equal(find(&run, "a3")->now.before, "0");
 	run_close(&run);
 }
 
@@ -264,12 +265,12 @@ static int own_look(const struct kind_ctx *ctx, struct change *c, struct err *er
 {
 	(void)ctx;
 	(void)err;
-	c->state = own.waits && own.sets ? CHANGE_WAITS
-		   : own.sets >= 2	 ? CHANGE_SAME
-					 : CHANGE_DIFFERS;
+	c->now.state = own.waits && own.sets ? CHANGE_WAITS
+		       : own.sets >= 2	     ? CHANGE_SAME
+					     : CHANGE_DIFFERS;
 	change_observe(c, "%u", own.sets);
 	if (streq(c->target, "done") && own.sets)
-		c->state = CHANGE_SAME;
+		c->now.state = CHANGE_SAME;
 	return 0;
 }
 
@@ -315,8 +316,8 @@ static void test_after(void **state)
 	add(&run, &own_kind, STAGE_EARLY, PHASE_FILES, "a", "done", "");
 	add(&run, &own_kind, STAGE_EARLY, PHASE_FILES, "b", "", "");
 	apply_until(&run, STAGE_EARLY, clock_usec() + LONG, NULL);
-	assert_int_equal(plan_find(&run.plan, "b")->state, CHANGE_FAILED);
-	assert_text(plan_find(&run.plan, "b")->reason, "nobody listens");
+	assert_int_equal(plan_find(&run.plan, "b")->now.state, CHANGE_FAILED);
+	assert_text(reason_of(plan_find(&run.plan, "b")), "nobody listens");
 	run_close(&run);
 }
 
@@ -331,7 +332,7 @@ static void test_set_waits(void **state)
 	own.waits = true;
 	add(&run, &own_kind, STAGE_EARLY, PHASE_MOUNT, "m", "", "");
 	result = apply_until(&run, STAGE_EARLY, clock_usec() + LONG, NULL);
-	assert_int_equal(plan_find(&run.plan, "m")->state, CHANGE_WAITS);
+	assert_int_equal(plan_find(&run.plan, "m")->now.state, CHANGE_WAITS);
 	assert_int_equal(result.count[CHANGE_FAILED], 0);
 	run_close(&run);
 }
@@ -375,8 +376,8 @@ static void test_reads_back_otherwise(void **state)
 	result = apply_until(&run, STAGE_EARLY, clock_usec() + LONG, &told);
 	assert_string_equal(told.s, "x=failed y=failed"); /* optional or not */
 	assert_true(result.wrote);
-	assert_string_equal(find(&run, "x")->reason, "was set, but reads back 'much'");
-	assert_string_equal(find(&run, "x")->before, "0");
+	assert_string_equal(reason_of(find(&run, "x")), "was set, but reads back 'much'");
+	assert_string_equal(find(&run, "x")->now.before, "0");
 	run_close(&run);
 }
 
@@ -390,7 +391,7 @@ static void test_changed_back(void **state)
 	add_attr(&run, PHASE_SYSCTL, "x", "1");
 	add(&run, &kind_attr, STAGE_EARLY, PHASE_SYSFS, "other", "/proc/sys/x", "2");
 	applies(&run, STAGE_EARLY, "x=set other=set x=failed");
-	assert_string_equal(find(&run, "x")->reason, "was set, but reads back '2'");
+	assert_string_equal(reason_of(find(&run, "x")), "was set, but reads back '2'");
 	run_close(&run);
 }
 
@@ -407,10 +408,10 @@ static void test_overwritten(void **state)
 	add(&run, &kind_attr, STAGE_EARLY, PHASE_SYSFS, "all", "/proc/sys/*", "2");
 	applies(&run, STAGE_EARLY, "all=set x=failed y=failed");
 	assert_string_equal(
-		find(&run, "x")->reason,
+		reason_of(find(&run, "x")),
 		"matched the profile, but now reads '2' at the end of the stage: another "
 		"change has undone it");
-	assert_int_equal(find(&run, "x")->fault, FAULT_HOST_UNDONE);
+	assert_int_equal(find(&run, "x")->now.fault, FAULT_HOST_UNDONE);
 	run_close(&run);
 }
 
@@ -463,10 +464,10 @@ static void test_absent(void **state)
 	add_item(&run, &pcie_width_item, STAGE_EARLY, PHASE_CHECK, "z", "0000:3b:00.0", 1);
 	applies(&run, STAGE_EARLY,
 		"x=failed vm/swappiness=unsupported vm/swapiness=failed z=failed");
-	assert_text(find(&run, "x")->reason, "/proc/sys/x: no such file");
-	assert_text(find(&run, "vm/swappiness")->reason, "there is no such file");
-	assert_text(find(&run, "vm/swapiness")->reason, "is it misspelt?");
-	assert_text(find(&run, "z")->reason, "0000:3b:00.0 is gone from the bus");
+	assert_text(reason_of(find(&run, "x")), "/proc/sys/x: no such file");
+	assert_text(reason_of(find(&run, "vm/swappiness")), "there is no such file");
+	assert_text(reason_of(find(&run, "vm/swapiness")), "is it misspelt?");
+	assert_text(reason_of(find(&run, "z")), "0000:3b:00.0 is gone from the bus");
 	assert_false(tree_has(t, "proc/sys/x"));
 	run_close(&run);
 }
@@ -496,16 +497,16 @@ static void test_late(void **state)
 		c->optional = t[i].optional;
 		applies(&run, STAGE_EARLY, "");
 		assert_state(&run, "vm/swappiness", CHANGE_WAITS);
-		assert_text(c->reason, "railhead tries again once devices are up");
+		assert_text(reason_of(c), "railhead tries again once devices are up");
 		if (t[i].then)
 			tmp_write(tmp, "proc/sys/vm/swappiness", t[i].then);
 		result = apply_until(&run, STAGE_DEVICES, clock_usec() + LONG, NULL);
 		assert_state(&run, "vm/swappiness", t[i].state);
 		assert_int_equal(result.count[t[i].state], 1);
 		if (t[i].reason)
-			assert_text(c->reason, t[i].reason);
+			assert_text(reason_of(c), t[i].reason);
 		else
-			assert_null(c->reason);
+			assert_null(reason_of(c));
 		if (t[i].then)
 			tree_remove(tmp, "proc/sys/vm/swappiness");
 		run_close(&run);
@@ -529,8 +530,9 @@ static void test_deadline_over(void **state)
 	assert_string_equal(str_get(&told), "x=failed y=failed");
 	assert_int_equal(result.count[CHANGE_FAILED], 2);
 	assert_int_equal(result.count[CHANGE_SAME], 1); /* what holds needs no time */
-	assert_string_equal(find(&run, "y")->reason, "not begun: the stage's deadline was reached");
-	assert_int_equal(find(&run, "y")->fault, FAULT_GATE_STAGE_TIME);
+	assert_string_equal(reason_of(find(&run, "y")),
+			    "not begun: the stage's deadline was reached");
+	assert_int_equal(find(&run, "y")->now.fault, FAULT_GATE_STAGE_TIME);
 	assert_string_equal(tree_text(t, "proc/sys/x"), "0\n");
 	run_close(&run);
 }
@@ -561,8 +563,8 @@ static void test_chain(void **state)
 		change_waits_for(add_attr(&run, PHASE_SYSFS, "c", "1"), "b");
 		applies(&run, STAGE_EARLY, t[i].told);
 		if (!t[i].first) {
-			assert_string_equal(find(&run, "b")->reason, "not done: a failed");
-			assert_string_equal(find(&run, "c")->reason, "not done: b failed");
+			assert_string_equal(reason_of(find(&run, "b")), "not done: a failed");
+			assert_string_equal(reason_of(find(&run, "c")), "not done: b failed");
 			assert_string_equal(tree_text(tmp, "proc/sys/c"), "0\n");
 		} else {
 			tree_remove(tmp, "proc/sys/a");
@@ -593,11 +595,11 @@ static void test_needs(void **state)
 	b->remade = same->remade = true;
 	run_look(&run, STAGES_ALL, STAGE_EARLY);
 	assert_state(&run, "b", CHANGE_WAITS);
-	assert_string_equal(find(&run, "b")->reason, "waits for n");
+	assert_string_equal(reason_of(find(&run, "b")), "waits for n");
 	assert_state(&run, "same", CHANGE_SAME); /* n makes nothing anew */
 	tree_remove(tmp, "proc/sys/n");
 	applies(&run, STAGE_EARLY, "n=failed b=failed"); /* not so what holds already */
-	assert_string_equal(find(&run, "b")->reason, "not done: n failed");
+	assert_string_equal(reason_of(find(&run, "b")), "not done: n failed");
 	tmp_write(tmp, "proc/sys/n", "0\n");
 	applies(&run, STAGE_EARLY, "n=set b=set");
 	run_close(&run);
@@ -617,13 +619,13 @@ static void test_look(void **state)
 	run_look(&run, STAGES_ALL, STAGE_COUNT);
 	assert_state(&run, "a", CHANGE_DIFFERS);
 	assert_state(&run, "b", CHANGE_WAITS);
-	assert_string_equal(find(&run, "b")->reason, "waits for a");
-	assert_int_equal(run.plan.list.v[2]->state, CHANGE_DIFFERS);
+	assert_string_equal(reason_of(find(&run, "b")), "waits for a");
+	assert_int_equal(run.plan.list.v[2]->now.state, CHANGE_DIFFERS);
 	tmp_write(t, "proc/sys/a", "1\n");
 	run_look(&run, STAGES_ALL, STAGE_COUNT);
 	assert_state(&run, "b", CHANGE_DIFFERS);
-	assert_null(find(&run, "a")->reason);
-	assert_int_equal(run.plan.list.v[2]->state, CHANGE_SAME); /* not needed any more */
+	assert_null(reason_of(find(&run, "a")));
+	assert_int_equal(run.plan.list.v[2]->now.state, CHANGE_SAME); /* not needed any more */
 	assert_string_equal(tree_text(t, "proc/sys/b"), "0\n");
 	assert_int_equal(forks, forks_before);
 	run_close(&run);
@@ -756,11 +758,11 @@ static void test_lanes(void **state)
 	applies(&run, STAGE_DEVICES, PF1 "=set " PF0 "=failed " PF0 "/vf0=failed");
 	kill(kernel, SIGKILL);
 	waitpid(kernel, NULL, 0);
-	assert_text(find(&run, PF0)->reason,
+	assert_text(reason_of(find(&run, PF0)),
 		    "setting " PF0 " (1): has not returned from the kernel in ");
 	assert_true(find(&run, PF0)->duration >= 1000000);
-	assert_string_equal(find(&run, PF0 "/vf0")->reason, "not done: " PF0 " failed");
-	assert_string_equal(find(&run, PF1)->before, "0");
+	assert_string_equal(reason_of(find(&run, PF0 "/vf0")), "not done: " PF0 " failed");
+	assert_string_equal(find(&run, PF1)->now.before, "0");
 	assert_state(&run, PF1 "/vf0", CHANGE_SAME); /* came with its VF, and has no driver */
 	assert_int_equal(forks - forks_before, 2);
 	run_close(&run);
@@ -804,10 +806,10 @@ static void test_line_unknown(void **state)
 	assert_state(&run, PF1, CHANGE_FAILED);
 	/* the first that is given up names the other, which is out as well */
 	if (str_starts(told.s, PF0))
-		assert_text(find(&run, PF0)->reason,
+		assert_text(reason_of(find(&run, PF0)),
 			    "; " PF1 " did not return either: one of them may hold the ");
 	else
-		assert_text(find(&run, PF1)->reason,
+		assert_text(reason_of(find(&run, PF1)),
 			    "; " PF0 " did not return either: one of them may hold the ");
 	run_close(&run);
 }
@@ -864,8 +866,8 @@ static void test_stage_deadline(void **state)
 	apply_until(&run, STAGE_DEVICES, started + 400000, &told);
 	test_clock(CLOCK_FLOWS, NULL);
 	assert_string_equal(told.s, PF0 "=failed " PF0 "/vf0=failed late=failed");
-	assert_text(find(&run, PF0)->reason, "has not returned from the kernel");
-	assert_text(find(&run, "late")->reason, "not begun");
+	assert_text(reason_of(find(&run, PF0)), "has not returned from the kernel");
+	assert_text(reason_of(find(&run, "late")), "not begun");
 	assert_string_equal(tree_text(t, "proc/sys/late"), "0\n");
 	run_close(&run);
 }
@@ -1078,8 +1080,8 @@ static void test_unsupported_below_root(void **state)
 	assert_state(&run, "module", CHANGE_UNSUPPORTED);
 	assert_state(&run, "link", CHANGE_UNSUPPORTED);
 	assert_state(&run, "args", CHANGE_UNSUPPORTED);
-	assert_text(find(&run, "module")->reason, "only on the running machine");
-	assert_text(find(&run, "link")->reason, "only to the running machine");
+	assert_text(reason_of(find(&run, "module")), "only on the running machine");
+	assert_text(reason_of(find(&run, "link")), "only to the running machine");
 	assert_int_equal(result.count[CHANGE_UNSUPPORTED], 3);
 	assert_int_equal(result.count[CHANGE_FAILED], 0);
 	run_close(&run);

@@ -68,10 +68,11 @@ static void test_sections(void **state)
 		struct change *c = plan_add(&plan, (*s)->name, &kind_attr, STAGE_EARLY,
 					    PHASE_SYSCTL, nowhere, "x");
 
-		for (c->state = CHANGE_UNKNOWN; c->state < CHANGE_STATE_COUNT; c->state++)
+		for (c->now.state = CHANGE_UNKNOWN; c->now.state < CHANGE_STATE_COUNT;
+		     c->now.state++)
 			if (!fault_of_change(c))
 				fail_msg("section %s has no fault", (*s)->name);
-		c->fault = FAULT_HOST_LIBRARY;
+		c->now.fault = FAULT_HOST_LIBRARY;
 		assert_int_equal(fault_of_change(c), FAULT_HOST_LIBRARY);
 		plan_free(&plan);
 	}

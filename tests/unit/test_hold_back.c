@@ -16,6 +16,7 @@
 #include "plan/change.h"
 #include "sys/clock.h"
 #include "sys/state.h"
+#include "reason.h"
 #include "tree.h"
 
 #define HEAD "schema: 1\nname: sku\nversion: 1.0.0\nmatch: {dmi: {sys_vendor: QEMU}}\n"
@@ -80,11 +81,11 @@ static bool run_early(struct tmp *t)
 	run_apply(&run, STAGE_EARLY, 0, clock_usec() + 600000000, &sink, &result);
 	c = plan_find(&run.plan, "sysctl/vm.swappiness");
 	assert_non_null(c);
-	set = c->state == CHANGE_SET || c->state == CHANGE_SAME;
+	set = c->now.state == CHANGE_SET || c->now.state == CHANGE_SAME;
 	if (!set) {
-		assert_int_equal(c->state, CHANGE_FAILED);
-		assert_non_null(strstr(c->reason, "the last 2 boots"));
-		assert_non_null(strstr(c->reason, "railhead apply --retry"));
+		assert_int_equal(c->now.state, CHANGE_FAILED);
+		assert_non_null(strstr(reason_of(c), "the last 2 boots"));
+		assert_non_null(strstr(reason_of(c), "railhead apply --retry"));
 	}
 	run_close(&run);
 	return set;

@@ -11,6 +11,7 @@
 #include "check_change.h"
 #include "engine/run.h"
 #include "kinds/kind.h"
+#include "reason.h"
 #include "tree.h"
 
 #define NIC "0000:3b:00.0"
@@ -66,14 +67,15 @@ static void gives(struct tmp *t, const char *target, const char *desired, enum c
 
 	check_about(c, target, desired);
 	run_look(&run, STAGES_ALL, STAGE_GATE);
-	if (c->state != want)
-		fail_msg("%s: %s: %s", target, state_name(c->state), c->reason ? c->reason : "");
+	if (c->now.state != want)
+		fail_msg("%s: %s: %s", target, state_name(c->now.state),
+			 reason_of(c) ? reason_of(c) : "");
 	if (observed)
-		assert_string_equal(c->observed, observed);
+		assert_string_equal(c->now.found, observed);
 	if (reason)
-		assert_text(c->reason, reason);
-	else if (want == CHANGE_SAME && c->reason)
-		assert_string_equal(c->reason, "");
+		assert_text(reason_of(c), reason);
+	else if (want == CHANGE_SAME && reason_of(c))
+		assert_string_equal(reason_of(c), "");
 	run_close(&run);
 }
 

@@ -13,6 +13,7 @@
 #include "kinds/kind.h"
 #include "qos_change.h"
 #include "sys/clock.h"
+#include "reason.h"
 #include "tree.h"
 
 #define PF "0000:3b:00.0"
@@ -67,13 +68,13 @@ static void gives(struct tmp *t, const char *key, const char *desired, enum chan
 
 	fake->orders = 0;
 	apply_devices(&run);
-	if (c->state != want)
-		fail_msg("%s %s is %s: %s; %s", key, desired, state_name(c->state), c->observed,
-			 c->reason ? c->reason : "no reason");
+	if (c->now.state != want)
+		fail_msg("%s %s is %s: %s; %s", key, desired, state_name(c->now.state),
+			 c->now.found, reason_of(c) ? reason_of(c) : "no reason");
 	if (want == CHANGE_SAME || want == CHANGE_SET)
-		assert_string_equal(c->observed, text ? text : desired);
+		assert_string_equal(c->now.found, text ? text : desired);
 	else
-		assert_text(c->reason, text);
+		assert_text(reason_of(c), text);
 	if (want == CHANGE_SAME)
 		assert_int_equal(fake->orders, 0);
 	run_close(&run);
@@ -127,7 +128,7 @@ static void test_pause_goes_first(void **state)
 
 	fake->pause_rx = fake->pause_tx = true;
 	run_look(&run, STAGES_ALL, STAGE_DEVICES);
-	assert_string_equal(c->observed, "none and global pause");
+	assert_string_equal(c->now.found, "none and global pause");
 	run_close(&run);
 	sets(t, "pfc", "3");
 	assert_false(fake->pause_rx || fake->pause_tx);
@@ -204,7 +205,7 @@ static void test_silently_skipped(void **state)
 	gives(t, "buffers", "priorities 3:1", CHANGE_FAILED, "but kept priorities 3:0");
 	c->optional = true;
 	apply_devices(&run);
-	assert_int_equal(c->state, CHANGE_UNSUPPORTED);
+	assert_int_equal(c->now.state, CHANGE_UNSUPPORTED);
 	run_close(&run);
 }
 
@@ -230,10 +231,10 @@ static void test_elsewhere(void **state)
 
 	t->root.live = false;
 	run_look(&run, STAGES_ALL, STAGE_COUNT);
-	assert_int_equal(c->state, CHANGE_DIFFERS);
-	assert_string_equal(c->observed, "unknown");
+	assert_int_equal(c->now.state, CHANGE_DIFFERS);
+	assert_string_equal(c->now.found, "unknown");
 	apply_devices(&run);
-	assert_int_equal(c->state, CHANGE_UNSUPPORTED);
+	assert_int_equal(c->now.state, CHANGE_UNSUPPORTED);
 	assert_int_equal(fake->questions + fake->orders, 0);
 	run_close(&run);
 }
@@ -253,7 +254,7 @@ static void test_asked_once(void **state)
 	fake->silent = true;
 	run_look(&run, STAGES_ALL, STAGE_DEVICES);
 	for (size_t i = 0; i < run.plan.list.n; i++)
-		assert_int_equal(run.plan.list.v[i]->state, CHANGE_FAILED);
+		assert_int_equal(run.plan.list.v[i]->now.state, CHANGE_FAILED);
 	assert_int_equal(fake->questions, 2);
 	run_close(&run);
 }
@@ -432,7 +433,7 @@ static void test_cut_errno(void **state)
 	gives(t, "dscp_map", "26:3", CHANGE_FAILED, "the driver returned ENOTSUPP (-524)");
 	c->optional = true;
 	apply_devices(&run);
-	assert_int_equal(c->state, CHANGE_UNSUPPORTED);
+	assert_int_equal(c->now.state, CHANGE_UNSUPPORTED);
 	run_close(&run);
 }
 
@@ -443,19 +444,19 @@ static void test_lldpad(void **state)
 	struct change *c = add(&run, "lldpad", "absent");
 
 	apply_devices(&run);
-	assert_int_equal(c->state, CHANGE_SAME);
+	assert_int_equal(c->now.state, CHANGE_SAME);
 	tmp_write(t, "run/lldpad.pid", "812\n");
 	apply_devices(&run);
-	assert_int_equal(c->state, CHANGE_SAME); /* of a process that is no more */
+	assert_int_equal(c->now.state, CHANGE_SAME); /* of a process that is no more */
 	tmp_write(t, "proc/812/comm", "lldpad\n");
 	apply_devices(&run);
-	assert_int_equal(c->state, CHANGE_FAILED);
-	assert_text(c->reason, "systemctl disable --now lldpad");
+	assert_int_equal(c->now.state, CHANGE_FAILED);
+	assert_text(reason_of(c), "systemctl disable --now lldpad");
 	tmp_write(t, "proc/812/comm", "bash\n");
 	tree_dir(t, "sys/fs");
 	tmp_write(t, "sys/fs/cgroup/system.slice/lldpad.service/cgroup.procs", "813\n");
 	apply_devices(&run);
-	assert_int_equal(c->state, CHANGE_FAILED);
+	assert_int_equal(c->now.state, CHANGE_FAILED);
 	run_close(&run);
 }
 

@@ -105,8 +105,8 @@ static void look(struct tmp *t, const char *affinity, enum change_state state, c
 	begin(&x, t, affinity, NULL);
 	if (kind_irq.look(&x.ctx, x.c, &t->err) < 0)
 		fail_msg("%s", t->err.text);
-	assert_string_equal(x.c->observed, observed);
-	assert_int_equal(x.c->state, state);
+	assert_string_equal(x.c->now.found, observed);
+	assert_int_equal(x.c->now.state, state);
 	end(&x);
 }
 

@@ -16,6 +16,7 @@
 #include "kinds/kind.h"
 #include "kinds/link.h"
 #include "profile/language.h"
+#include "reason.h"
 #include "row.h"
 #include "hooks.h"
 #include "sys/clock.h"
@@ -114,13 +115,13 @@ static void gives(struct tmp *t, const char *what, const char *desired, enum cha
 	struct change *c = add(&run, what, desired);
 
 	apply_devices(&run);
-	if (c->state != want)
-		fail_msg("%s %s is %s: %s; %s", what, desired, state_name(c->state), c->observed,
-			 c->reason ? c->reason : "no reason");
+	if (c->now.state != want)
+		fail_msg("%s %s is %s: %s; %s", what, desired, state_name(c->now.state),
+			 c->now.found, reason_of(c) ? reason_of(c) : "no reason");
 	if (want == CHANGE_SAME || want == CHANGE_SET)
-		assert_string_equal(c->observed, text);
+		assert_string_equal(c->now.found, text);
 	else
-		assert_text(c->reason, text);
+		assert_text(reason_of(c), text);
 	run_close(&run);
 }
 
@@ -211,7 +212,7 @@ static void test_attributes(void **state)
 		have[keys[i].attr] = 0;
 		kinds_forget(NULL);
 		run_look(&run, STAGES_ALL, STAGE_DEVICES);
-		assert_text(c->reason, "is at most 76");
+		assert_text(reason_of(c), "is at most 76");
 		run_close(&run);
 		have[keys[i].max] = 8192;
 	}
@@ -268,9 +269,9 @@ static void test_maximum_is_planned(void **state)
 	struct change *c = add(&run, "rings", "rx 16384");
 
 	run_look(&run, STAGES_ALL, STAGE_DEVICES);
-	assert_int_equal(c->state, CHANGE_DIFFERS);
-	assert_string_equal(c->observed, "rx 1024");
-	assert_text(c->reason, "rx of rail0 is at most 8192");
+	assert_int_equal(c->now.state, CHANGE_DIFFERS);
+	assert_string_equal(c->now.found, "rx 1024");
+	assert_text(reason_of(c), "rx of rail0 is at most 8192");
 	run_close(&run);
 }
 
@@ -325,7 +326,7 @@ static void test_pause_of_a_link_to_come(void **state)
 	tmp_write(t, NET "carrier", "0\n");
 	c->deadline_ms = 100;
 	apply_devices(&run);
-	assert_int_equal(c->state, CHANGE_SET);
+	assert_int_equal(c->now.state, CHANGE_SET);
 	assert_int_equal(c->duration, 100000);
 	run_close(&run);
 }
@@ -379,8 +380,8 @@ static void test_not_offered(void **state)
 	c->optional = true;
 	for (int i = 0; i < 2; i++) {
 		apply_devices(&run);
-		assert_int_equal(c->state, CHANGE_UNSUPPORTED);
-		assert_text(c->reason, "offers no coalesce.adaptive_tx");
+		assert_int_equal(c->now.state, CHANGE_UNSUPPORTED);
+		assert_text(reason_of(c), "offers no coalesce.adaptive_tx");
 		assert_int_equal(fake->orders, 1);
 	}
 	assert_int_equal(number(ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_RX_USECS), 33);
@@ -417,13 +418,13 @@ static void test_no_netdev(void **state)
 		tree_remove(t, i ? PF_DIR "net/a_rep/ifindex" : PF_DIR "net/rail0/ifindex");
 		run_look(&run, STAGES_ALL, STAGE_DEVICES);
 	}
-	assert_int_equal(c->state, CHANGE_UNSUPPORTED);
-	assert_text(c->reason, "left alone there");
+	assert_int_equal(c->now.state, CHANGE_UNSUPPORTED);
+	assert_text(reason_of(c), "left alone there");
 	change_on(c, "0000:99:00.0", c->on.item);
 	change_target(c, "link:0000:99:00.0/mtu");
 	run_look(&run, STAGES_ALL, STAGE_DEVICES);
-	assert_int_equal(c->state, CHANGE_WAITS);
-	assert_text(c->reason, "0000:99:00.0 has no netdev (yet)");
+	assert_int_equal(c->now.state, CHANGE_WAITS);
+	assert_text(reason_of(c), "0000:99:00.0 has no netdev (yet)");
 	assert_int_equal(fake->questions,
 			 2); /* the family and the representor, while it was there */
 	run_close(&run);
@@ -445,8 +446,8 @@ static void test_not_named(void **state)
 			tmp_write(t, "run/udev/data/n7", database[i]);
 		c->deadline_ms = 50;
 		apply_devices(&run);
-		assert_int_equal(c->state, CHANGE_FAILED);
-		assert_text(c->reason, "udev has not named the netdev of " PF);
+		assert_int_equal(c->now.state, CHANGE_FAILED);
+		assert_text(reason_of(c), "udev has not named the netdev of " PF);
 		assert_int_equal(fake->orders, 0);
 		run_close(&run);
 		tmp_write(t, "run/udev/data/n7", "S:x\nI:1\n");
@@ -475,7 +476,7 @@ static void test_undone_in_the_lane(void **state)
 	times = add(&run, "coalesce", "rx_usecs 8");
 	test_netlink(undoing_kernel);
 	apply_devices(&run);
-	assert_int_equal(times->state, CHANGE_SET);
+	assert_int_equal(times->now.state, CHANGE_SET);
 	assert_int_equal(number(ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_RX_USECS), 8);
 	assert_int_equal(fake->orders, 2);
 	run_close(&run);
@@ -497,14 +498,14 @@ static void test_tree(void **state)
 	gro = add(&run, "gro_flush_timeout", "20000");
 	up = add(&run, "up", "up");
 	run_look(&run, STAGES_ALL, STAGE_DEVICES);
-	assert_int_equal(mtu->state, CHANGE_SAME);
-	assert_int_equal(rings->state, CHANGE_DIFFERS);
-	assert_string_equal(rings->observed, "unknown");
-	assert_string_equal(up->observed, "unknown"); /* no flags were captured */
-	assert_string_equal(gro->observed, "0");
+	assert_int_equal(mtu->now.state, CHANGE_SAME);
+	assert_int_equal(rings->now.state, CHANGE_DIFFERS);
+	assert_string_equal(rings->now.found, "unknown");
+	assert_string_equal(up->now.found, "unknown"); /* no flags were captured */
+	assert_string_equal(gro->now.found, "0");
 	apply_devices(&run);
-	assert_int_equal(rings->state, CHANGE_UNSUPPORTED);
-	assert_int_equal(gro->state, CHANGE_SET);
+	assert_int_equal(rings->now.state, CHANGE_UNSUPPORTED);
+	assert_int_equal(gro->now.state, CHANGE_SET);
 	assert_int_equal(fake->questions, 0);
 	run_close(&run);
 }

@@ -20,6 +20,7 @@
 #include "kinds/vf_address.h"
 #include "profile/language.h"
 #include "sys/clock.h"
+#include "reason.h"
 #include "row.h"
 #include "tree.h"
 
@@ -151,13 +152,13 @@ static struct change *add_row(struct run *run, const char *section, const char *
 static void comes_out(struct run *run, struct change *c, enum change_state want, const char *text)
 {
 	apply_devices(run);
-	if (c->state != want)
-		fail_msg("%s is %s: %s; %s", c->desired, state_name(c->state), c->observed,
-			 c->reason ? c->reason : "no reason");
+	if (c->now.state != want)
+		fail_msg("%s is %s: %s; %s", c->desired, state_name(c->now.state), c->now.found,
+			 reason_of(c) ? reason_of(c) : "no reason");
 	if (want == CHANGE_SAME || want == CHANGE_SET)
-		assert_string_equal(c->observed, text);
+		assert_string_equal(c->now.found, text);
 	else
-		assert_text(c->reason, text);
+		assert_text(reason_of(c), text);
 	run_close(run);
 }
 
@@ -175,8 +176,8 @@ static void looks(struct tmp *t, const char *target, const char *desired, const 
 	struct change *c = add(&run, "x", target, desired);
 
 	run_look(&run, STAGES_ALL, STAGE_DEVICES);
-	assert_int_equal(c->state, CHANGE_DIFFERS);
-	assert_string_equal(c->observed, observed);
+	assert_int_equal(c->now.state, CHANGE_DIFFERS);
+	assert_string_equal(c->now.found, observed);
 	run_close(&run);
 }
 
@@ -287,11 +288,11 @@ static void test_not_told(void **state)
 	c = add(&run, "x", "vf:" PF "/0", "vlan 3 trust on");
 	c->optional = true;
 	apply_devices(&run);
-	assert_int_equal(c->state, CHANGE_UNSUPPORTED);
+	assert_int_equal(c->now.state, CHANGE_UNSUPPORTED);
 	assert_int_equal(fake->vf[0].vlan, 3);
 	fake->orders = 0;
 	apply_devices(&run);
-	assert_int_equal(c->state, CHANGE_UNSUPPORTED);
+	assert_int_equal(c->now.state, CHANGE_UNSUPPORTED);
 	assert_int_equal(fake->orders, 0);
 	fake->vfs = 0;
 	gives(t, "vf:" PF "/0", "trust on", CHANGE_FAILED, "does not report VF 0");
@@ -339,12 +340,12 @@ static void test_asked_once(void **state)
 	}
 	apply_devices(&run);
 	for (size_t i = 0; i < run.plan.list.n; i++)
-		assert_int_equal(run.plan.list.v[i]->state, CHANGE_SAME);
+		assert_int_equal(run.plan.list.v[i]->now.state, CHANGE_SAME);
 	assert_int_equal(fake->questions, 1);
 	/* the next run sees what has changed since */
 	fake->vf[2].trust = 1;
 	apply_devices(&run);
-	assert_int_equal(run.plan.list.v[2]->state, CHANGE_SET);
+	assert_int_equal(run.plan.list.v[2]->now.state, CHANGE_SET);
 	assert_int_equal(fake->vf[2].trust, 0);
 	run_close(&run);
 }
@@ -363,12 +364,12 @@ static void test_rtnl_held(void **state)
 	fake->silent = true;
 	run_look(&run, STAGES_ALL, STAGE_DEVICES);
 	fake->silent = false;
-	assert_int_equal(a->state, CHANGE_FAILED);
-	assert_int_equal(b->state, CHANGE_FAILED);
-	assert_string_equal(a->reason, b->reason);
+	assert_int_equal(a->now.state, CHANGE_FAILED);
+	assert_int_equal(b->now.state, CHANGE_FAILED);
+	assert_string_equal(a->now.why, b->now.why);
 	assert_int_equal(fake->questions, 1);
 	run_look(&run, STAGES_ALL, STAGE_DEVICES);
-	assert_int_equal(a->state, CHANGE_DIFFERS);
+	assert_int_equal(a->now.state, CHANGE_DIFFERS);
 	run_close(&run);
 }
 
@@ -428,13 +429,13 @@ static void test_elsewhere(void **state)
 	for (size_t i = 0; i < run.plan.list.n; i++) {
 		struct change *c = run.plan.list.v[i];
 
-		assert_int_equal(c->state, CHANGE_DIFFERS);
-		assert_string_equal(c->observed, "unknown");
-		assert_string_equal(c->reason, "netlink answers only on the running machine");
+		assert_int_equal(c->now.state, CHANGE_DIFFERS);
+		assert_string_equal(c->now.found, "unknown");
+		assert_string_equal(reason_of(c), "netlink answers only on the running machine");
 	}
 	apply_devices(&run);
 	for (size_t i = 0; i < run.plan.list.n; i++)
-		assert_int_equal(run.plan.list.v[i]->state, CHANGE_UNSUPPORTED);
+		assert_int_equal(run.plan.list.v[i]->now.state, CHANGE_UNSUPPORTED);
 	run_close(&run);
 	ynode_free(value);
 	assert_int_equal(fake->questions + fake->orders, 0);
@@ -490,8 +491,8 @@ static void test_eswitch_refused(void **state)
 	fake->busy = 1000; /* until its time is up */
 	c->deadline_ms = 2500;
 	apply_devices(&run);
-	assert_int_equal(c->state, CHANGE_FAILED);
-	assert_text(c->reason, "stays busy");
+	assert_int_equal(c->now.state, CHANGE_FAILED);
+	assert_text(reason_of(c), "stays busy");
 	run_close(&run);
 }
 

@@ -13,6 +13,7 @@
 #include "kinds/kind.h"
 #include "kinds/pci.h"
 #include "profile/language.h"
+#include "reason.h"
 #include "row.h"
 #include "sys/machine.h"
 #include "tree.h"
@@ -136,8 +137,8 @@ static void look(struct tmp *t, const char *key, const char *addr, const char *d
 
 	begin_row(&x, t, key, addr, desired);
 	assert_int_equal(kind_pci.look(&x.ctx, x.c, &t->err), 0);
-	assert_string_equal(x.c->observed, observed);
-	assert_int_equal(x.c->state, state);
+	assert_string_equal(x.c->now.found, observed);
+	assert_int_equal(x.c->now.state, state);
 	end(&x);
 }
 
@@ -160,7 +161,7 @@ static void set(struct tmp *t, const char *key, const char *addr, const char *de
 	begin_row(&x, t, key, addr, desired);
 	assert_int_equal(kind_pci.set(&x.ctx, x.c, &t->err), 0);
 	assert_int_equal(kind_pci.look(&x.ctx, x.c, &t->err), 0);
-	assert_int_equal(x.c->state, CHANGE_SAME);
+	assert_int_equal(x.c->now.state, CHANGE_SAME);
 	end(&x);
 }
 
@@ -251,7 +252,7 @@ static void test_early_capability(void **state)
 	begin_row(&x, t, "relaxed_ordering", FN, "true");
 	change_on(x.c, FN, &extended_tags);
 	assert_int_equal(kind_pci.look(&x.ctx, x.c, &t->err), 0);
-	assert_int_equal(x.c->state, CHANGE_DIFFERS);
+	assert_int_equal(x.c->now.state, CHANGE_DIFFERS);
 	assert_int_equal(kind_pci.set(&x.ctx, x.c, &t->err), 0);
 	assert_int_equal(peek(t, FN_DIR, CAP + PCI_EXP_DEVCTL2), PCI_EXP_DEVCTL2_ARI);
 	poke(t, FN_DIR, CAP + PCI_EXP_FLAGS, 1);
@@ -346,8 +347,8 @@ static void test_aspm_by_kernel(void **state)
 	assert_int_equal(peek(t, PORT_DIR, LNKCTL), 0x40);
 	/* it did not switch it on: its policy is named */
 	assert_int_equal(kind_pci.look(&x.ctx, x.c, &t->err), 0);
-	assert_int_equal(x.c->state, CHANGE_DIFFERS);
-	assert_text(x.c->reason, "only the states that its policy (performance,");
+	assert_int_equal(x.c->now.state, CHANGE_DIFFERS);
+	assert_text(reason_of(x.c), "only the states that its policy (performance,");
 	end(&x);
 }
 
@@ -364,12 +365,12 @@ static void check(struct tmp *t, const char *target, const char *desired, enum c
 	if (strstr(target, "width:") || strstr(target, "payload:"))
 		x.c->compare = COMPARE_AT_LEAST;
 	assert_int_equal(kind_check.look(&x.ctx, x.c, &t->err), 0);
-	assert_string_equal(x.c->observed, observed);
-	assert_int_equal(x.c->state, state);
+	assert_string_equal(x.c->now.found, observed);
+	assert_int_equal(x.c->now.state, state);
 	if (reason)
-		assert_text(x.c->reason, reason);
+		assert_text(reason_of(x.c), reason);
 	else
-		assert_null(x.c->reason);
+		assert_null(reason_of(x.c));
 	vec_free(&x.node.pci);
 	end(&x);
 }

@@ -79,8 +79,8 @@ static void expect(struct tmp *t, const char *key, const char *value, enum chang
 	struct trial x;
 
 	assert_int_equal(look(&x, t, key, value), 0);
-	assert_string_equal(x.c->observed, observed);
-	assert_int_equal(x.c->state, state);
+	assert_string_equal(x.c->now.found, observed);
+	assert_int_equal(x.c->now.state, state);
 	end(&x);
 }
 
@@ -130,7 +130,8 @@ static void test_no_netdev(void **state)
 	tree_remove(t, NET "eth1/ifindex");
 	kinds_forget(NULL);
 	assert_int_equal(look(&x, t, "rps", "none"), 0);
-	assert_int_equal(x.c->state, CHANGE_UNSUPPORTED); /* its netdevs are in another namespace */
+	assert_int_equal(x.c->now.state,
+			 CHANGE_UNSUPPORTED); /* its netdevs are in another namespace */
 	end(&x);
 }
 

@@ -13,6 +13,7 @@
 #include "kinds/kind.h"
 #include "qos_change.h"
 #include "sys/clock.h"
+#include "reason.h"
 #include "tree.h"
 
 #define PF "0000:3b:00.0"
@@ -67,13 +68,13 @@ static void gives(struct tmp *t, const char *key, const char *desired, enum chan
 	struct change *c = add(&run, key, desired);
 
 	apply_devices(&run);
-	if (c->state != want)
-		fail_msg("%s %s is %s: %s; %s", key, desired, state_name(c->state), c->observed,
-			 c->reason ? c->reason : "no reason");
+	if (c->now.state != want)
+		fail_msg("%s %s is %s: %s; %s", key, desired, state_name(c->now.state),
+			 c->now.found, reason_of(c) ? reason_of(c) : "no reason");
 	if (want == CHANGE_SAME || want == CHANGE_SET)
-		assert_string_equal(c->observed, text ? text : desired);
+		assert_string_equal(c->now.found, text ? text : desired);
 	else
-		assert_text(c->reason, text);
+		assert_text(reason_of(c), text);
 	run_close(&run);
 }
 
@@ -90,8 +91,8 @@ static void looks(struct tmp *t, const char *key, const char *desired, const cha
 	struct change *c = add(&run, key, desired);
 
 	run_look(&run, STAGES_ALL, STAGE_DEVICES);
-	assert_int_equal(c->state, CHANGE_DIFFERS);
-	assert_string_equal(c->observed, observed);
+	assert_int_equal(c->now.state, CHANGE_DIFFERS);
+	assert_string_equal(c->now.found, observed);
 	run_close(&run);
 }
 

@@ -54,8 +54,8 @@ static void look(struct tmp *t, const char *desired, enum change_state state, co
 	item_desired(c);
 	assert_string_equal(c->desired, desired);
 	assert_int_equal(kind_vf.look(&ctx, c, &t->err), 0);
-	assert_string_equal(c->observed, observed);
-	assert_int_equal(c->state, state);
+	assert_string_equal(c->now.found, observed);
+	assert_int_equal(c->now.state, state);
 	plan_free(&plan);
 }
 

@@ -14,6 +14,7 @@
 #include "kinds/kind.h"
 #include "sections/overlay.h"
 #include "planned.h"
+#include "reason.h"
 
 static const struct tree_file machine[] = {
 	{"proc/cpuinfo", "vendor_id : GenuineIntel\n"},
@@ -589,7 +590,7 @@ static void test_require(void **state)
 	assert_int_equal(p.result, 0);
 	c = plan_find(&p.plan, "require/kernel");
 	assert_non_null(c);
-	assert_int_equal(c->state, CHANGE_DIFFERS); /* the tree does not say which kernel */
+	assert_int_equal(c->now.state, CHANGE_DIFFERS); /* the tree does not say which kernel */
 	c = plan_find(&p.plan, "require/driver/mlx5_core");
 	assert_string_equal(c->target, "driver-version:mlx5_core");
 	assert_string_equal(c->desired, ">=24.10");
@@ -657,10 +658,10 @@ static void test_expect(void **state)
 		if (!c)
 			fail_msg("%s: no %s", t[i].text, t[i].id);
 		assert_int_equal(c->stage, STAGE_GATE);
-		assert_string_equal(c->observed, t[i].observed);
-		if (c->state != (t[i].holds ? CHANGE_SAME : CHANGE_DIFFERS))
-			fail_msg("%s: %s", t[i].text, state_name(c->state));
-		assert_int_equal(c->reason != NULL, !t[i].holds);
+		assert_string_equal(c->now.found, t[i].observed);
+		if (c->now.state != (t[i].holds ? CHANGE_SAME : CHANGE_DIFFERS))
+			fail_msg("%s: %s", t[i].text, state_name(c->now.state));
+		assert_int_equal(reason_of(c) != NULL, !t[i].holds);
 		planned_free(&p);
 	}
 }

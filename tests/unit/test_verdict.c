@@ -52,7 +52,7 @@ static struct change *add(struct plan *plan, const char *id, enum change_state s
 		plan_add(plan, "test", &kind_check, STAGE_GATE, PHASE_CHECK, nowhere, "%s", id);
 
 	change_desired(c, "want");
-	c->state = state;
+	c->now.state = state;
 	c->on_fail = on_fail;
 	return c;
 }
@@ -341,7 +341,7 @@ static void test_waiting(void **state)
 
 		port = add(&plan, "port", CHANGE_DIFFERS, (enum on_fail)t[i].comes);
 		port->settles = true;
-		port->fault = FAULT_NIC_CARRIER;
+		port->now.fault = FAULT_NIC_CARRIER;
 		if (t[i].sure != NONE)
 			add(&plan, "x", CHANGE_DIFFERS, (enum on_fail)t[i].sure);
 		gate_judge(&g.profile, &plan, &none, &v);
@@ -562,7 +562,7 @@ static void test_stored(void **state)
 	c = add(&run.plan, "sriov/0000:3b:00.0/numvfs", CHANGE_SET, ON_FAIL_BLOCK);
 	c->stage = STAGE_DEVICES;
 	change_observe(c, "8");
-	c->before = xstrdup("0");
+	c->now.before = xstrdup("0");
 	c->duration = 1234;
 	add(&run.plan, "of another stage", CHANGE_SAME, ON_FAIL_BLOCK);
 	result.count[CHANGE_SET] = 1;
@@ -589,9 +589,9 @@ static void test_stored(void **state)
 	assert_string_equal(stage->lacks, "it came late");
 	assert_int_equal(stage->count[CHANGE_SET], 1);
 	assert_int_equal(stage->changes.n, 1);
-	assert_string_equal(stage->changes.v[0].before, "0");
-	assert_string_equal(stage->changes.v[0].observed, "8");
-	assert_int_equal(stage->changes.v[0].state, CHANGE_SET);
+	assert_string_equal(stage->changes.v[0].now.before, "0");
+	assert_string_equal(stage->changes.v[0].now.found, "8");
+	assert_int_equal(stage->changes.v[0].now.state, CHANGE_SET);
 	assert_finding(&s.record.verdict, 0, "the reason");
 	/* The same verdict can be judged from it without measuring anew. */
 	assert_true(record_says(&s.record, &v));

@@ -9,6 +9,7 @@
 
 #include "kinds/vf.h"
 #include "sys/acs.h"
+#include "reason.h"
 #include "tree.h"
 
 #define PF "0000:41:00.0"
@@ -46,8 +47,8 @@ static void looks(struct tmp *t, const struct target_item *item, int64_t wanted,
 	c->want = (struct value){.type = VALUE_NUMBER, .number = wanted};
 	assert_int_equal(kind_vf.look(&ctx, c, &err), want.r);
 	if (want.r == 0)
-		assert_int_equal(c->state, want.state);
-	assert_text(want.r < 0 ? err.text : c->reason ? c->reason : c->observed, want.text);
+		assert_int_equal(c->now.state, want.state);
+	assert_text(want.r < 0 ? err.text : reason_of(c) ? reason_of(c) : c->now.found, want.text);
 	plan_free(&plan);
 }
 
