@@ -140,7 +140,7 @@ static bool judge_speed(struct change *c, const char *addr, const char *name, ch
 		c->now.fault = carrier == 'd' ? FAULT_NIC_DOWN : FAULT_NIC_CARRIER;
 		return false;
 	}
-	c->settles = false; /* the link has trained: its speed is final */
+	c->now.final = true; /* the link has trained */
 	if (speed == NO_SPEED) {
 		change_observe(c, "unknown");
 		change_reason(

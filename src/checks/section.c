@@ -91,7 +91,7 @@ static void complain_of_nothing(const struct checked *t)
 
 	change_observe(c, "nothing");
 	change_reason(c, NOTHING_TO_CHECK);
-	c->now.fault = FAULT_PROFILE_CHECKS_NOTHING;
+	c->fault = FAULT_PROFILE_CHECKS_NOTHING;
 	c->now.state = CHANGE_DIFFERS;
 }
 

@@ -25,7 +25,8 @@ static bool has_failed(const struct change *c)
 	 * A change that waits for another fails through that other change, and a check that settles
 	 * may still come true.
 	 */
-	return c->now.state == CHANGE_FAILED || (c->now.state == CHANGE_DIFFERS && !c->settles);
+	return c->now.state == CHANGE_FAILED ||
+	       (c->now.state == CHANGE_DIFFERS && !change_may_come(c));
 }
 
 static void add_measurement(const struct measurement *m, struct outcome *o)

@@ -141,9 +141,8 @@ static void look(const struct run *run, const struct kind_ctx *ctx, struct chang
 		fail(c, c->withheld);
 		c->reboot = false;
 	}
-	if (c->now.state == CHANGE_SAME) { /* the earlier reason is out of date */
+	if (c->now.state == CHANGE_SAME) /* the earlier reason is out of date */
 		finding_say(&c->now, NULL, 0);
-	}
 }
 
 bool run_covers(const struct change *c, unsigned int stages, enum stage running)

@@ -249,15 +249,14 @@ static bool checks_hold(void *arg)
 	for (size_t i = 0; i < w->run->plan.list.n; i++) {
 		struct change *c = w->run->plan.list.v[i];
 
-		if (!c->settles || change_holds(c) || clock_usec() > time_of(w, c))
+		if (!c->settles || c->now.final || change_holds(c) || clock_usec() > time_of(w, c))
 			continue;
-		if (c->kind->look(&ctx, c, NULL) != 0 || !change_holds(c)) {
+		if (kind_look(&ctx, c, NULL) != 0 || !change_holds(c)) {
 			others += first != NULL;
 			first = first ? first : c;
 		}
-		if (c->now.state == CHANGE_SAME) { /* the earlier reason is out of date */
+		if (c->now.state == CHANGE_SAME) /* the earlier reason is out of date */
 			finding_say(&c->now, NULL, 0);
-		}
 	}
 	if (first)
 		waiting_for(first->id, others, w->started, time_of(w, first), 0);
@@ -272,7 +271,7 @@ void run_wait_checks(struct run *run, uint64_t usec)
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		const struct change *c = run->plan.list.v[i];
 
-		if (c->settles && time_of(&w, c) > last)
+		if (c->settles && !c->now.final && time_of(&w, c) > last)
 			last = time_of(&w, c);
 	}
 	if (run->root->live)
@@ -290,7 +289,7 @@ static void say_incomplete(struct run *run)
 	if (!f || !f->error || plan_find(&run->plan, id))
 		return;
 	why = xasprintf("railhead can't read %s: %s", f->path, strerror(f->error));
-	judged(&run->plan, "expect", nowhere, id, "yes", xstrdup("no"), false, why)->now.fault =
+	judged(&run->plan, "expect", nowhere, id, "yes", xstrdup("no"), false, why)->fault =
 		FAULT_GATE_CANNOT_LOOK;
 }
 

@@ -94,7 +94,7 @@ void findings_add_change(struct findings *l, const struct change *c, unsigned in
 	f.id = c->id;
 	f.on_fail = c->on_fail;
 	f.fault = fault_of_change(c);
-	f.lasting = differs && c->settles ? f.fault : FAULT_NONE;
+	f.lasting = change_may_come(c) ? f.fault : FAULT_NONE;
 	f.followers = followers;
 	if (finding_was_refused(&c->now))
 		f.remedy = f.tried.remedy;
@@ -123,7 +123,7 @@ static void judge_change(const struct change *c, bool follows, size_t followers,
 		strv_add(&j->v->skipped, c->id);
 	if (change_holds(c))
 		return;
-	found(j, c->id, c->on_fail, c->settles && c->now.state == CHANGE_DIFFERS);
+	found(j, c->id, c->on_fail, change_may_come(c));
 	if (!follows)
 		findings_add_change(&j->v->findings, c, (unsigned int)followers);
 }

@@ -398,7 +398,7 @@ static int look_at(const struct kind_ctx *ctx, struct change *c, struct err *err
 				 "rejects writes: see the kernel log, check the file system "
 				 "(fsck), and mount it again");
 	c->now.state = found.len ? CHANGE_DIFFERS : CHANGE_SAME;
-	c->settles &= !found.len; /* a mount does not change later */
+	c->now.final = found.len; /* a mount does not change later */
 	return 0;
 }
 

@@ -51,8 +51,8 @@ const struct kind *kind_find(const char *name)
 
 int kind_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	if (c->kind != &kind_check) /* the section may have chosen the fault of a check */
-		c->now.fault = FAULT_NONE;
+	c->now.fault = c->fault;
+	c->now.final = false;
 	return is_contested(ctx, c) ? 0 : c->kind->look(ctx, c, err);
 }
 

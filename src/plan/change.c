@@ -366,6 +366,11 @@ bool change_holds(const struct change *c)
 	       c->now.state == CHANGE_UNSUPPORTED;
 }
 
+bool change_may_come(const struct change *c)
+{
+	return c->settles && !c->now.final && c->now.state == CHANGE_DIFFERS;
+}
+
 bool change_broken_premise(const struct change *c)
 {
 	return c->premise && c->now.state != CHANGE_UNKNOWN && !change_holds(c);

@@ -141,13 +141,11 @@ struct change {
 	bool queues;
 	unsigned int parallel; /* starts while fewer than this many are running; 0: PARALLEL */
 	enum on_fail on_fail;
-	char *withheld; /* why a difference is not set; or NULL */
-	bool of_load;	/* appears only under the gate's load: later looks do not find it */
+	enum fault fault; /* while it does not hold; FAULT_NONE: as its look or its section says */
+	char *withheld;	  /* why a difference is not set; or NULL */
+	bool of_load;	  /* appears only under the gate's load: later looks do not find it */
 
-	/*
-	 * Looks and sets write what they learn here, and change no other member above. FAULT_NONE
-	 * stands for the fault of the section.
-	 */
+	/* Looks and sets write what they learn here, and change no member above. */
 	struct finding now;
 	/* The counters that a look found; unloaded: those of the look before the gate's load, if
 	 * this look is after it (change_loaded()). */
@@ -243,6 +241,8 @@ bool change_equal(enum compare how, const char *desired, const char *observed);
 
 /* SAME and SET hold; UNSUPPORTED counts as holding, because the machine can't do more. */
 bool change_holds(const struct change *c);
+/* The change differs, and may come true by itself. */
+bool change_may_come(const struct change *c);
 /* The change is a premise that was looked at and does not hold. */
 bool change_broken_premise(const struct change *c);
 

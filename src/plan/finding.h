@@ -55,6 +55,7 @@ struct finding {
 	enum on_fail on_fail;
 	enum fault fault;
 	enum fault lasting;   /* if it may still come: the fault if it does not */
+	bool final;	      /* of a look: waiting changes nothing */
 	char *wanted, *found; /* of an item that differs; else NULL */
 	/*
 	 * Before it was set. After the load of the gate's benchmarks: before that load, if it

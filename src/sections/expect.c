@@ -114,7 +114,7 @@ static void expect_fact(const struct node *node, const struct field *row, const 
 	judged(plan, "expect", want->at, id, want->text,
 	       fact->show ? fact->show(have) : xasprintf("%llu", (unsigned long long)have),
 	       want->value.at_least ? have >= n : have == n, fact->remedy)
-		->now.fault = fact->fault;
+		->fault = fact->fault;
 }
 
 /* Lists an empty set that may be empty, so that its checks are not mistaken for passed. */
@@ -133,9 +133,9 @@ static void expect_members(const struct section_ctx *ctx, const struct device_se
 		fault = device_set_fault(ctx->node, p->devices.v, p->devices.n, set);
 	c = judged(plan, "expect", at, id, desired, xasprintf("%zu", set->fn.n), holds, fault);
 	if (set->unread)
-		c->now.fault = FAULT_GATE_CANNOT_LOOK;
+		c->fault = FAULT_GATE_CANNOT_LOOK;
 	else if (set->fn.n > (size_t)set->least)
-		c->now.fault = FAULT_PCI_TOO_MANY;
+		c->fault = FAULT_PCI_TOO_MANY;
 	if (holds && !set->fn.n && (set->sel->or_more || set->sel->expect < 0)) {
 		c->now.state = CHANGE_UNSUPPORTED;
 		if (set->absent_with)
@@ -178,7 +178,7 @@ static void warn_of_unread(const struct section_ctx *ctx, struct plan *plan)
 		id = xasprintf("devices/%s/read", fn->addr);
 		c = judged(plan, "expect", nowhere, id, "readable", xstrdup("not readable"), false,
 			   fn->unread);
-		c->now.fault = FAULT_GATE_CANNOT_LOOK;
+		c->fault = FAULT_GATE_CANNOT_LOOK;
 		c->on_fail = ON_FAIL_WARN;
 	}
 }

@@ -45,7 +45,7 @@ static inline void texts(struct values *v, struct strv *ret)
 
 static inline struct tried tried_with(struct values *v)
 {
-	return (struct tried){any(v, STAGE_COUNT), any(v, FAULT_COUNT), text(v), text(v)};
+	return (struct tried){any(v, STAGE_COUNT), any(v, FAULT_COUNT), text(v), text(v), text(v)};
 }
 
 static inline struct finding finding_with(struct values *v, enum on_fail on_fail)
