@@ -172,14 +172,14 @@ static bool id_is_far(const struct selector *s, const struct pci_fn *fn, unsigne
 }
 
 static void describe(struct str *how, const struct predicate *p, const struct pci_fn *fn,
-		     const char *why)
+		     const struct mismatch *m)
 {
 	if (how->len)
 		str_add(how, " and ");
 	if (p->alone.vendor >= 0)
 		str_addf(how, "%04x:%04x", fn->vendor, fn->device);
 	else
-		str_addf(how, "%.*s", (int)(strstr(why, ", expected ") - why), why);
+		str_addf(how, "%s: %s", m->predicate, m->found);
 }
 
 /* A profile's selectors, and the predicates of the explained selector. */
@@ -224,15 +224,15 @@ static struct group measure(const struct question *q, const struct pci_fn *fn)
 
 	for (size_t i = 0; i < p->list.n; i++) {
 		const struct selector *alone = &p->list.v[i].alone;
-		cleanup_str struct str why = {0};
+		cleanup(mismatch_free) struct mismatch m = {0};
 
-		if (!selector_excludes(q->node, alone, fn, &why))
+		if (!selector_excludes(q->node, alone, fn, &m))
 			continue;
 		g.distance++;
 		if (id_is_far(alone, fn, &g.digits))
 			g.distance += FAR;
 		g.digits += address_is_mistyped(alone->address, fn->addr);
-		describe(&how, &p->list.v[i], fn, str_get(&why));
+		describe(&how, &p->list.v[i], fn, &m);
 	}
 	if (!g.distance)
 		str_addf(&how, "protected by %s", protector(q, fn));

@@ -232,9 +232,17 @@ const struct device_set *device_sets_find(const struct device_sets *sets, const 
 bool device_sets_lack(const struct device_sets *sets, const char *name);
 /* The name of the set in "SET" or "vfs of SET": a part of text. */
 const char *set_name_in(const char *text, bool *ret_vfs);
+/* A predicate that excludes a function: "ports", "the card has 2", "1". */
+struct mismatch {
+	const char *predicate; /* the key of the set; "vf": sets have PFs only */
+	char *found, *wanted;
+};
+
+void mismatch_free(struct mismatch *m);
+
 /*
- * Whether sel's own predicates exclude fn; those of wider sets are not looked at. *why, if not
- * NULL, gets the first predicate that excludes fn, with the found and the wanted value appended.
+ * Whether sel's own predicates exclude fn; those of wider sets are not looked at. *ret, if not
+ * NULL, gets the first one that does; mismatch_free().
  */
 bool selector_excludes(const struct node *node, const struct selector *sel, const struct pci_fn *fn,
-		       struct str *why);
+		       struct mismatch *ret);

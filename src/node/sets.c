@@ -10,17 +10,26 @@
 #include "base/str.h"
 #include "node/node.h"
 
-/* Always true, so that a predicate can end with `return excluded(why, ...)`. */
-static bool __attribute__((format(printf, 2, 3))) excluded(struct str *why, const char *fmt, ...)
+/* Always true, so that a predicate can end with `return excluded(ret, ...)`. Takes found. */
+static bool __attribute__((format(printf, 4, 5)))
+excluded(struct mismatch *ret, const char *predicate, char *found, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (why) {
-		va_start(ap, fmt);
-		str_vaddf(why, fmt, ap);
-		va_end(ap);
+	if (!ret) {
+		free(found);
+		return true;
 	}
+	va_start(ap, fmt);
+	*ret = (struct mismatch){predicate, found, xvasprintf(fmt, ap)};
+	va_end(ap);
 	return true;
+}
+
+void mismatch_free(struct mismatch *m)
+{
+	free(m->found);
+	free(m->wanted);
 }
 
 int node_ports(const struct node *node, const struct pci_fn *fn, int *ret_place)
@@ -47,13 +56,12 @@ static bool differs(int want, uint16_t have)
 }
 
 static bool excluded_as_vf(const struct node *node, const struct selector *sel,
-			   const struct pci_fn *fn, struct str *why)
+			   const struct pci_fn *fn, struct mismatch *ret)
 {
 	(void)node;
 	(void)sel;
-	return *fn->physfn &&
-	       excluded(why, "is a VF of %s (a set has PFs only; `vfs of SET` names them)",
-			fn->physfn);
+	return *fn->physfn && excluded(ret, "vf", xasprintf("a VF of %s", fn->physfn),
+				       "a PF (`vfs of SET` names VFs)");
 }
 
 static void id_text(char ret[12], int vendor, int device)
@@ -67,7 +75,7 @@ static void id_text(char ret[12], int vendor, int device)
 }
 
 static bool excluded_by_id(const struct node *node, const struct selector *sel,
-			   const struct pci_fn *fn, struct str *why)
+			   const struct pci_fn *fn, struct mismatch *ret)
 {
 	const struct {
 		const char *key;
@@ -87,63 +95,67 @@ static bool excluded_by_id(const struct node *node, const struct selector *sel,
 		    !differs(ids[i].device, ids[i].has_device))
 			continue;
 		id_text(wanted, ids[i].vendor, ids[i].device);
-		return excluded(why, "%s: %04x:%04x, expected %s", ids[i].key, ids[i].has_vendor,
-				ids[i].has_device, wanted);
+		return excluded(ret, ids[i].key,
+				xasprintf("%04x:%04x", ids[i].has_vendor, ids[i].has_device), "%s",
+				wanted);
 	}
 	return false;
 }
 
 static bool excluded_by_place(const struct node *node, const struct selector *sel,
-			      const struct pci_fn *fn, struct str *why)
+			      const struct pci_fn *fn, struct mismatch *ret)
 {
 	int place = 0, ports;
 
 	if (sel->address && fnmatch(sel->address, fn->addr, 0) != 0)
-		return excluded(why, "address: %s, expected %s", fn->addr, sel->address);
+		return excluded(ret, "address", xstrdup(fn->addr), "%s", sel->address);
 	if (sel->numa >= 0 && sel->numa != fn->numa)
-		return fn->numa < 0 ? excluded(why, "numa: unknown, expected %d", sel->numa)
-				    : excluded(why, "numa: %d, expected %d", fn->numa, sel->numa);
+		return excluded(ret, "numa",
+				fn->numa < 0 ? xstrdup("unknown") : xasprintf("%d", fn->numa), "%d",
+				sel->numa);
 	if (sel->ports <= 0 && sel->port <= 0)
 		return false;
 	ports = node_ports(node, fn, &place);
 	if (sel->ports > 0 && sel->ports != ports)
-		return excluded(why, "ports: the card has %d, expected %d", ports, sel->ports);
+		return excluded(ret, "ports", xasprintf("the card has %d", ports), "%d",
+				sel->ports);
 	if (sel->port > 0 && sel->port != place)
-		return excluded(why, "port: %d of the card, expected %d", place, sel->port);
+		return excluded(ret, "port", xasprintf("%d of the card", place), "%d", sel->port);
 	return false;
 }
 
 static bool excluded_by_nature(const struct node *node, const struct selector *sel,
-			       const struct pci_fn *fn, struct str *why)
+			       const struct pci_fn *fn, struct mismatch *ret)
 {
 	uint32_t class = fn->class >> 8;
 
 	(void)node;
 	if (sel->driver && (!fn->driver || !streq(sel->driver, fn->driver)))
-		return excluded(why, "driver: %s, expected %s", fn->driver ? fn->driver : "none",
+		return excluded(ret, "driver", xstrdup(fn->driver ? fn->driver : "none"), "%s",
 				sel->driver);
 	if (sel->part_number &&
 	    (!fn->part_number || fnmatch(sel->part_number, fn->part_number, 0) != 0))
-		return excluded(why, "part_number: %s, expected %s",
-				fn->part_number ? fn->part_number : "unknown", sel->part_number);
+		return excluded(ret, "part_number",
+				xstrdup(fn->part_number ? fn->part_number : "unknown"), "%s",
+				sel->part_number);
 	if (sel->ethernet && class != CLASS_ETHERNET)
-		return excluded(why, "link: class %04x, expected an Ethernet controller (0200)",
-				class);
+		return excluded(ret, "link", xasprintf("class %04x", class),
+				"an Ethernet controller (0200)");
 	if (sel->infiniband && class != CLASS_INFINIBAND && class != CLASS_SERIAL_INFINIBAND)
-		return excluded(why, "link: class %04x, expected an InfiniBand controller (0207)",
-				class);
+		return excluded(ret, "link", xasprintf("class %04x", class),
+				"an InfiniBand controller (0207)");
 	return false;
 }
 
 bool selector_excludes(const struct node *node, const struct selector *sel, const struct pci_fn *fn,
-		       struct str *why)
+		       struct mismatch *ret)
 {
 	static bool (*const predicates[])(const struct node *, const struct selector *,
-					  const struct pci_fn *, struct str *) = {
+					  const struct pci_fn *, struct mismatch *) = {
 		excluded_as_vf, excluded_by_id, excluded_by_place, excluded_by_nature};
 
 	for (size_t i = 0; i < array_len(predicates); i++)
-		if (predicates[i](node, sel, fn, why))
+		if (predicates[i](node, sel, fn, ret))
 			return true;
 	return false;
 }

@@ -14,27 +14,20 @@ enum { SHOWN = 8 }; /* functions that a row of text names; JSON has all */
  * The predicate of sel, or of a set that sel is in, that leaves fn out; NULL if none does. *why
  * gets the found and the wanted value.
  */
-static char *predicate_of(const struct node *node, const struct profile *p,
-			  const struct selector *sel, const struct pci_fn *fn, struct str *why)
+static const char *predicate_of(const struct node *node, const struct profile *p,
+				const struct selector *sel, const struct pci_fn *fn,
+				struct str *why)
 {
 	for (const struct selector *s = sel; s;
 	     s = selector_find(p->devices.v, p->devices.n, s->in)) {
-		cleanup_str struct str text = {0};
-		const char *colon;
+		cleanup(mismatch_free) struct mismatch m = {0};
 
-		if (!selector_excludes(node, s, fn, &text))
+		if (!selector_excludes(node, s, fn, &m))
 			continue;
-		colon = strstr(str_get(&text), ": ");
-		if (*fn->physfn || !colon) {
-			str_add(why, str_get(&text));
-			return xstrdup("vf");
-		}
-		if (s != sel) {
-			str_addf(why, "not in %s, %s", s->name, str_get(&text));
-			return xstrdup("in");
-		}
-		str_add(why, colon + 2);
-		return xstrndup(str_get(&text), (size_t)(colon - str_get(&text)));
+		if (s != sel)
+			str_addf(why, "not in %s, %s: ", s->name, m.predicate);
+		str_addf(why, "%s, expected %s", m.found, m.wanted);
+		return s == sel ? m.predicate : "in";
 	}
 	return NULL;
 }
@@ -54,7 +47,7 @@ static struct exclusion *exclusion_for(struct set_account *a, const char *predic
 	for (size_t i = 0; i < a->excluded.n; i++)
 		if (streq(a->excluded.v[i].predicate, predicate))
 			return &a->excluded.v[i];
-	e.predicate = xstrdup(predicate);
+	e.predicate = predicate;
 	vec_push(&a->excluded, e);
 	return &a->excluded.v[a->excluded.n - 1];
 }
@@ -73,7 +66,7 @@ static void account_for(const struct node *node, const struct profile *p,
 			const struct pci_fn *fn)
 {
 	cleanup_str struct str why = {0};
-	cleanup_free char *predicate = NULL;
+	const char *predicate;
 	struct left_out out = {.fn = fn};
 	struct exclusion *e;
 
@@ -81,7 +74,7 @@ static void account_for(const struct node *node, const struct profile *p,
 		return;
 	predicate = predicate_of(node, p, a->set->sel, fn, &why);
 	if (!predicate) {
-		predicate = xstrdup("protect");
+		predicate = "protect";
 		str_addf(&why, "kept by %s", protector(all, fn));
 	}
 	e = exclusion_for(a, predicate);
@@ -140,12 +133,11 @@ static void account_kept(const struct node *node, const struct profile *p, struc
 		for (size_t j = 0; j < p->devices.n; j++) {
 			const struct pci_fn *fn = a->set->fn.v[i];
 			cleanup_str struct str why = {0};
-			cleanup_free char *predicate = NULL, *text = NULL;
+			cleanup_free char *text = NULL;
 
 			if (p->devices.v[j].protect)
 				continue;
-			predicate = predicate_of(node, p, &p->devices.v[j], fn, &why);
-			if (predicate)
+			if (predicate_of(node, p, &p->devices.v[j], fn, &why))
 				continue;
 			text = xasprintf("%s from %s", fn->addr, p->devices.v[j].name);
 			strv_add(&a->keeps, text);
@@ -183,7 +175,6 @@ void sets_account_free(struct sets_account *all)
 			for (size_t k = 0; k < a->excluded.v[j].list.n; k++)
 				free(a->excluded.v[j].list.v[k].why);
 			vec_free(&a->excluded.v[j].list);
-			free(a->excluded.v[j].predicate);
 		}
 		vec_free(&a->excluded);
 		strv_free(&a->keeps);

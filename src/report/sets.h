@@ -18,7 +18,7 @@ struct left_out {
 };
 
 struct exclusion {
-	char *predicate;	   /* "pci", "ports", "in", "protect", "vf" */
+	const char *predicate;	   /* "pci", "ports", "in", "protect", "vf" */
 	size_t count;		   /* all functions that it left out */
 	VEC(struct left_out) list; /* only of the class of the set's devices */
 };
