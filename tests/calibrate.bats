@@ -32,7 +32,7 @@ boot_again() { put "$root/proc/sys/kernel/random/boot_id" "$(cat /proc/sys/kerne
 # The numbers of a node, as calibrate --json prints them.
 node() { # NAME VALUE...
   jq -n --arg node "$1" '{calibration: 1, node: $node, profile: {name: "sku", version: "", digest: "d1"},
-    checks: {memory: {min: {quantity: "rate", members: {"gate/memory/node0": $ARGS.positional | map(tonumber)}}}}}' \
+    checks: {memory: {min: {unit: "B/s", members: {"gate/memory/node0": $ARGS.positional | map(tonumber)}}}}}' \
     --args "${@:2}" >"$BATS_TEST_TMPDIR/$1.json"
 }
 
@@ -164,7 +164,7 @@ storage() { # KEYS
     run -0 with_bench "$railhead" gate --again --root "$root"
     "$railhead" status --json --root "$root" >"$BATS_TEST_TMPDIR/n$n.json"
   done
-  jq -e '.measurements[0] | .told == ["p50", "max"] and .readings.p50 == 1e6' "$BATS_TEST_TMPDIR/n1.json"
+  jq -e '.measurements[0] | (.limits | keys) == ["min", "p99"] and .limits.p99 == 9e8 and .readings.p50 == 1e6' "$BATS_TEST_TMPDIR/n1.json"
   merge 0 n{1..3}
   [[ $output == *$'\n      min: '*MB/s$'\n'* && $output == *$'\n      p99: '*ns ]]
   [[ $output != *p50:* && $output != *max:* && $output == *"# 2 figures;"* ]]
@@ -299,7 +299,7 @@ railhead: n9 is left out of memory.min: gate/memory/node0 is 25.0 % worse in one
 @test "what is no output of calibrate, or of another profile, or lacks a check, is refused by name" {
   node a 20e9
   node b 20e9
-  for filter in '.calibration = 2' 'del(.checks)' '.node = "x\ny: z"' '.checks.memory.min.quantity = "size"' \
+  for filter in '.calibration = 2' 'del(.checks)' '.node = "x\ny: z"' '.checks.memory.min.unit = "size"' \
     '.checks.memory.min.members = {}' '.checks.memory.min.members[] = []' '.checks.memory.min.members[] = [-1]' \
     '.checks.memory.min.members[] = [1e300]' \
     '.checks.memory.min.members[] = ["1"]' '.checks["a: {b}"] = .checks.memory' '[.]' \

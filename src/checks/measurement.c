@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "checks/measurement.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/str.h"
+
+const struct quantity_row quantities[QUANTITY_COUNT] = {
+	[QUANTITY_RATE] = {"B/s", "railhead_gate_rate_bytes_per_second",
+			   "Rate that the gate measured last.", 1, false},
+	[QUANTITY_TIME] = {"ns", "railhead_gate_latency_seconds",
+			   "Latency that the gate measured last.", 1e-9, true},
+	[QUANTITY_MESSAGES] = {"messages/s", "railhead_gate_messages_per_second",
+			       "Rate of small messages that the gate measured last.", 1, false},
+	[QUANTITY_FAULTS] = {"faults", "railhead_gate_faults",
+			     "Faults that a check of the gate found last.", 1, true},
+};
 
 const struct figure_key figure_keys[] = {
 	{"min", QUANTITY_RATE},	     {"max", QUANTITY_TIME},   {"p50", QUANTITY_TIME},
@@ -22,12 +34,34 @@ const struct figure_key *figure_key_find(const char *key)
 	return NULL;
 }
 
-void readings_add(struct readings *r, const char *key, double value, bool told)
+void readings_add(struct readings *r, const char *key, double value, double limit, bool of_set)
 {
 	const struct figure_key *k = figure_key_find(key);
 
 	if (k)
-		vec_push(&r->list, ((struct reading){k->key, k->quantity, value, told}));
+		vec_push(&r->list, ((struct reading){k->key, k->quantity, value, limit, of_set}));
+}
+
+static bool is_wrong(const struct reading *r)
+{
+	return quantities[r->quantity].at_most ? r->value > r->limit : r->value < r->limit;
+}
+
+const struct reading *measurement_judged(const struct measurement *m)
+{
+	const struct reading *first = NULL, *share = NULL;
+
+	for (size_t i = 0; i < m->readings.list.n; i++) {
+		const struct reading *r = &m->readings.list.v[i];
+
+		if (is_wrong(r))
+			return r;
+		if (!share && r->of_set && m->state == CHANGE_SLOW)
+			share = r;
+		if (!first || (isnan(first->limit) && !isnan(r->limit)))
+			first = r;
+	}
+	return share ? share : first;
 }
 
 char *quantity_format(enum quantity q, double v)
@@ -95,28 +129,44 @@ char *check_of_id(const char *id)
 
 /* --- as JSON ----------------------------------------------------------------------------- */
 
-/* The names of the figures without a threshold. */
-static void put_told(json_t *obj, const void *at)
+/* The thresholds, and the names of the figures that are judged as a share of their set. */
+static void put_limits(json_t *obj, const void *at)
 {
-	cleanup_strv struct strv told = {0};
+	json_t *limits = json_object(), *of_set = json_array();
 	const struct readings *r = at;
 
-	for (size_t i = 0; i < r->list.n; i++)
-		if (r->list.v[i].told)
-			strv_add(&told, r->list.v[i].name);
-	if (told.n)
-		json_object_set_new(obj, "told", stored_to_json(texts_stored, &told));
+	for (size_t i = 0; i < r->list.n; i++) {
+		const struct reading *one = &r->list.v[i];
+
+		if (!isnan(one->limit))
+			json_object_set_new(limits, one->name, json_real(one->limit));
+		if (one->of_set)
+			json_array_append_new(of_set, json_string(one->name));
+	}
+	if (json_object_size(limits))
+		json_object_set(obj, "limits", limits);
+	if (json_array_size(of_set))
+		json_object_set(obj, "of_set", of_set);
+	json_decref(limits);
+	json_decref(of_set);
 }
 
 static bool get_readings(const json_t *obj, void *at)
 {
 	json_t *readings = json_object_get(obj, "readings"), *value;
-	cleanup_strv struct strv told = {0};
+	cleanup_strv struct strv of_set = {0};
 	const char *name;
 
-	stored_from_json(texts_stored, json_object_get(obj, "told"), &told);
-	json_object_foreach(readings, name, value) if (json_is_number(value))
-		readings_add(at, name, json_number_value(value), strv_contains(&told, name));
+	stored_from_json(texts_stored, json_object_get(obj, "of_set"), &of_set);
+	json_object_foreach(readings, name, value)
+	{
+		const json_t *limit = json_object_get(json_object_get(obj, "limits"), name);
+
+		if (json_is_number(value))
+			readings_add(at, name, json_number_value(value),
+				     json_is_number(limit) ? json_number_value(limit) : NAN,
+				     strv_contains(&of_set, name));
+	}
 	return readings;
 }
 
@@ -168,7 +218,7 @@ static STORED_TABLE(look_stored,
 		    STORED(look, measured, "observed", TEXT),
 		    STORED_ITEMS(look, readings.list, "readings", MAP, reading_stored, .omit = true,
 				 .get = get_readings),
-		    STORED(look, readings, NULL, OWN, .put = put_told),
+		    STORED(look, readings, NULL, OWN, .put = put_limits),
 		    STORED(look, whole, "whole", REAL), STORED(look, own_pct, "own_pct", REAL),
 		    STORED(look, others_pct, "others_pct", REAL));
 
@@ -192,7 +242,7 @@ static STORED_TABLE(measurement_stored, STORED(measurement, id, "id", STRING),
 		    STORED(measurement, detail, "detail", JSON),
 		    STORED_ITEMS(measurement, readings.list, "readings", MAP, reading_stored,
 				 .omit = true, .get = get_readings),
-		    STORED(measurement, readings, NULL, OWN, .put = put_told),
+		    STORED(measurement, readings, NULL, OWN, .put = put_limits),
 		    STORED_ITEMS(measurement, looks, "looks", LIST, look_stored, .omit = true),
 		    {.type = STORED_OWN, .get = complete});
 

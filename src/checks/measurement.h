@@ -15,13 +15,24 @@ enum quantity {
 	QUANTITY_MESSAGES, /* per second */
 	QUANTITY_FAULTS,   /* number of faults found */
 };
+enum { QUANTITY_COUNT = QUANTITY_FAULTS + 1 };
+
+/* The unit of all documents, and the metric, which has base units, as Prometheus recommends. */
+struct quantity_row {
+	const char *unit;
+	const char *metric, *help;
+	double base;  /* a value in the unit of the metric, for 1 unit */
+	bool at_most; /* more is worse */
+};
+extern const struct quantity_row quantities[QUANTITY_COUNT];
 
 /* A figure that was measured for a key of the check. */
 struct reading {
 	const char *name; /* the key: "min", "p9999"; static */
 	enum quantity quantity;
 	double value;
-	bool told; /* recorded and not judged, because the profile has no threshold for it */
+	double limit; /* its threshold; NAN: the profile has none, so it is not judged */
+	bool of_set;  /* judged as a share of the set, too; limit is the floor then, or 0 */
 };
 
 struct readings {
@@ -85,7 +96,9 @@ extern const struct stored measurements_stored[];
 /* The caller owns the result. */
 json_t *measurements_to_json(const struct measurements *m);
 /* Adds nothing if no check has such a key. */
-void readings_add(struct readings *r, const char *key, double value, bool told);
+void readings_add(struct readings *r, const char *key, double value, double limit, bool of_set);
+/* The reading that decided the measurement, and that `measured` shows; NULL: there is none. */
+const struct reading *measurement_judged(const struct measurement *m);
 
 /* The keys of a check that set a threshold, and the quantity of each: "min" is for a rate. */
 struct figure_key {

@@ -238,7 +238,6 @@ void probe_judges(struct probe *p, const struct checked *t, const char *name, co
 
 	if (!wanted || p->n_figures == FIGURES_MAX)
 		return;
-	f.at_most = f.quantity == QUANTITY_TIME;
 	if (wanted->value.type == VALUE_SHARE) {
 		resolve_share(p, t->map, wanted, ceilings, &f);
 	} else {
@@ -262,7 +261,6 @@ void probe_wants_no_faults(struct probe *p)
 	p->figures[p->n_figures++] = (struct figure){.key = "value",
 						     .name = "faults",
 						     .quantity = QUANTITY_FAULTS,
-						     .at_most = true,
 						     .wanted = xstrdup("no faults")};
 }
 

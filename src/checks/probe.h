@@ -17,7 +17,6 @@ struct figure {
 	const char *key;  /* in the line; static: "value", "p9999" */
 	const char *name; /* in the profile; static: "min", "max", "p9999" */
 	enum quantity quantity;
-	bool at_most;		   /* a latency; else at least */
 	double limit;		   /* 0: no absolute limit */
 	unsigned int share_of_set; /* in percent, of the median of the check's probes; 0: none */
 	char *wanted;		   /* "92% of line (46.0 GB/s)"; NULL: recorded, and not judged */

@@ -13,13 +13,6 @@
 
 enum { HISTORY_SCHEMA = 1 };
 
-static const char *const units[] = {
-	[QUANTITY_RATE] = "B/s",
-	[QUANTITY_TIME] = "ns",
-	[QUANTITY_MESSAGES] = "messages/s",
-	[QUANTITY_FAULTS] = "faults",
-};
-
 /* --- an entry ---------------------------------------------------------------------------- */
 
 /* For readers; it follows from the key, which railhead must know. */
@@ -27,7 +20,7 @@ static void put_unit(json_t *obj, const void *at)
 {
 	const struct past_figure *f = at;
 
-	json_object_set_new(obj, "unit", json_string(units[f->quantity]));
+	json_object_set_new(obj, "unit", json_string(quantities[f->quantity].unit));
 }
 
 static bool get_quantity(const json_t *obj, void *at)

@@ -23,7 +23,7 @@ const struct past_figure *boot_past_figure(const struct boot_past *b, const stru
 
 bool past_figure_more_is_worse(const struct past_figure *f)
 {
-	return f->quantity == QUANTITY_TIME || f->quantity == QUANTITY_FAULTS;
+	return quantities[f->quantity].at_most;
 }
 
 /* The segment of each boot, by its index; a boot without known parts starts no segment. */

@@ -103,36 +103,21 @@ static void add_faults(struct str *out, const struct record *record)
 	}
 }
 
-/* Base units, as Prometheus recommends. */
-static const struct {
-	const char *name, *help;
-	double unit;
-} figures[] = {
-	[QUANTITY_RATE] = {"railhead_gate_rate_bytes_per_second",
-			   "Rate that the gate measured last.", 1},
-	[QUANTITY_TIME] = {"railhead_gate_latency_seconds", "Latency that the gate measured last.",
-			   1e-9},
-	[QUANTITY_MESSAGES] = {"railhead_gate_messages_per_second",
-			       "Rate of small messages that the gate measured last.", 1},
-	[QUANTITY_FAULTS] = {"railhead_gate_faults", "Faults that a check of the gate found last.",
-			     1},
-};
-
 static void add_figure(struct str *out, const struct measurement *m, const struct reading *r)
 {
-	str_addf(out, "%s{", figures[r->quantity].name);
+	str_addf(out, "%s{", quantities[r->quantity].metric);
 	add_label(out, "check", m->check);
 	str_add(out, ",");
 	add_label(out, "member", member_of_id(m->id, m->check));
 	str_add(out, ",");
 	add_label(out, "key", r->name);
-	str_addf(out, "} %.6g\n", r->value * figures[r->quantity].unit);
+	str_addf(out, "} %.6g\n", r->value * quantities[r->quantity].base);
 }
 
 /* Figures of one name must be adjacent. */
 static void add_figures(struct str *out, const struct measurements *all)
 {
-	for (size_t q = 0; q < array_len(figures); q++) {
+	for (size_t q = 0; q < QUANTITY_COUNT; q++) {
 		bool any = false;
 
 		for (size_t i = 0; i < all->list.n; i++) {
@@ -143,7 +128,8 @@ static void add_figures(struct str *out, const struct measurements *all)
 					continue;
 				if (!any)
 					str_addf(out, "# HELP %s %s\n# TYPE %s gauge\n",
-						 figures[q].name, figures[q].help, figures[q].name);
+						 quantities[q].metric, quantities[q].help,
+						 quantities[q].metric);
 				any = true;
 				add_figure(out, m, &m->readings.list.v[k]);
 			}

@@ -15,17 +15,6 @@
 
 enum { SCHEMA = 1 };
 
-static const char *const quantities[] = {
-	[QUANTITY_RATE] = "rate",
-	[QUANTITY_TIME] = "time",
-	[QUANTITY_MESSAGES] = "messages",
-};
-
-static bool is_time(enum quantity q)
-{
-	return q == QUANTITY_TIME;
-}
-
 /* --- one node's numbers ---------------------------------------------------------------------- */
 
 static json_t *sub(json_t *obj, const char *key)
@@ -80,9 +69,11 @@ json_t *calibration_new(const char *node, const struct profile *profile, const s
 static const char *key_of(const struct profile *profile, const char *check, const char *key)
 {
 	const struct ynode *checks = ynode_get(profile_section(profile, "gate"), "checks");
-	const char *text = ynode_text(ynode_get(checks, check), key, NULL);
+	const struct ynode *wanted = ynode_get(ynode_get(checks, check), key);
 
-	return text && strstr(text, "% of set") ? "floor" : text ? key : NULL;
+	if (!wanted)
+		return NULL;
+	return wanted->value.of && streq(wanted->value.of, "set") ? "floor" : key;
 }
 
 static void add_value(json_t *doc, const char *check, const char *key, enum quantity q,
@@ -90,7 +81,7 @@ static void add_value(json_t *doc, const char *check, const char *key, enum quan
 {
 	json_t *series = sub(sub(sub(doc, "checks"), check), key);
 
-	json_object_set_new(series, "quantity", json_string(quantities[q]));
+	json_object_set_new(series, "unit", json_string(quantities[q].unit));
 	json_array_append_new(list_in(sub(series, "members"), id), json_real(value));
 }
 
@@ -132,7 +123,7 @@ int calibration_add(json_t *doc, const struct profile *profile, const struct mea
 			const struct reading *r = &one->readings.list.v[j];
 			const char *key = key_of(profile, one->check, r->name);
 
-			if (r->told)
+			if (isnan(r->limit))
 				add_told(doc, one->check, r->name);
 			if (!key || r->quantity == QUANTITY_FAULTS)
 				continue;
@@ -148,7 +139,8 @@ int calibration_add(json_t *doc, const struct profile *profile, const struct mea
 static void add_recorded(json_t *doc, const json_t *measurement)
 {
 	const char *id = text_in(measurement, "id"), *check = text_in(measurement, "check"), *key;
-	bool share = strstr(text_in(measurement, "desired"), "% of set");
+	json_t *limits = json_object_get(measurement, "limits");
+	json_t *of_set = json_object_get(measurement, "of_set");
 	const char *page = text_in(json_object_get(measurement, "detail"), "page");
 	json_t *readings = json_object_get(measurement, "readings"), *value;
 
@@ -158,11 +150,11 @@ static void add_recorded(json_t *doc, const json_t *measurement)
 	{
 		const struct figure_key *f = figure_key_find(key);
 
-		if (f && has_text(json_object_get(measurement, "told"), key))
+		if (f && !json_object_get(limits, key))
 			add_told(doc, check, key);
 		else if (f && f->quantity != QUANTITY_FAULTS)
-			add_value(doc, check, share && streq(key, "min") ? "floor" : key,
-				  f->quantity, id, json_number_value(value));
+			add_value(doc, check, has_text(of_set, key) ? "floor" : key, f->quantity,
+				  id, json_number_value(value));
 	}
 }
 
@@ -213,8 +205,8 @@ void calibration_marks(const json_t *doc, struct strv *ret)
 /* -1: unknown */
 static int quantity_of(const json_t *series)
 {
-	for (size_t q = 0; q < array_len(quantities); q++)
-		if (streq(quantities[q], text_in(series, "quantity")))
+	for (size_t q = 0; q < QUANTITY_FAULTS; q++)
+		if (streq(quantities[q].unit, text_in(series, "unit")))
 			return (int)q;
 	return -1;
 }
@@ -282,7 +274,7 @@ static double distance(double a, double b)
 
 static bool is_worse(enum quantity q, double a, double b)
 {
-	return is_time(q) ? a > b : a < b;
+	return quantities[q].at_most ? a > b : a < b;
 }
 
 /* Rounds down, but to 1 at least, because 0 is no threshold. */

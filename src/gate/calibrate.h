@@ -3,7 +3,7 @@
  * Thresholds from measurements of good nodes. The numbers of one node are a JSON object:
  *
  *   {"calibration": 1, "node": "node42", "profile": {"name", "version", "digest"},
- *    "checks": {"memory": {"min": {"quantity": "rate", "members": {"gate/memory/node0": [2.1e11,
+ *    "checks": {"memory": {"min": {"unit": "B/s", "members": {"gate/memory/node0": [2.1e11,
  * ...]}}}}}
  *
  * Further keys: "pages": {"memory": "1G"}, the page size, for checks that report it; "told":

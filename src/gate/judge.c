@@ -35,7 +35,7 @@ static bool is_told(const struct figure *f)
 
 static bool is_wrong(const struct figure *f, double value)
 {
-	return f->at_most ? value > f->limit : value < f->limit;
+	return quantities[f->quantity].at_most ? value > f->limit : value < f->limit;
 }
 
 static const char *name_of(const struct figure *f)
@@ -104,7 +104,7 @@ static void blame(struct probe *p, const struct figure *f, double value, const c
 	p->m.state = CHANGE_SLOW;
 	p->m.reason = xasprintf("%s%s%s%smeasured %s, required %s %s", before ? before : p->subject,
 				before ? "; " : ": ", name_of(f), *name_of(f) ? " " : "", measured,
-				f->at_most ? "at most" : "at least", than);
+				quantities[f->quantity].at_most ? "at most" : "at least", than);
 }
 
 static void blame_whole(struct probe *p, const struct figure *f, double value)
@@ -117,14 +117,6 @@ static void blame_whole(struct probe *p, const struct figure *f, double value)
 	blame(p, f, whole, than);
 }
 
-/* The units of "value"; the other numbers of a line have no unit of their own. */
-static const char *const units[] = {
-	[QUANTITY_RATE] = "B/s",
-	[QUANTITY_TIME] = "ns",
-	[QUANTITY_MESSAGES] = "1/s",
-	[QUANTITY_FAULTS] = "faults",
-};
-
 /* Why the number can't be a figure at all, whatever its limit; NULL: it can. */
 static char *mistake_in(const struct probe *p, const struct figure *f)
 {
@@ -135,16 +127,17 @@ static char *mistake_in(const struct probe *p, const struct figure *f)
 	if (!json_is_number(number))
 		return xasprintf("no number \"%s\" in its result", f->key);
 	if (unit && streq(f->key, "value") &&
-	    (!json_is_string(unit) || !streq(json_string_value(unit), units[f->quantity])))
+	    (!json_is_string(unit) ||
+	     !streq(json_string_value(unit), quantities[f->quantity].unit)))
 		return xasprintf("the unit of its result is \"%s\", not \"%s\"",
 				 json_is_string(unit) ? json_string_value(unit) : "?",
-				 units[f->quantity]);
+				 quantities[f->quantity].unit);
 	if (f->quantity == QUANTITY_FAULTS ? value < 0 : !(value > 0))
 		return xasprintf("\"%s\" of its result is %g, and can't be %s 0", f->key, value,
 				 f->quantity == QUANTITY_FAULTS ? "below" : "at or below");
 	if (value > FIGURE_VALUE_MAX)
 		return xasprintf("\"%s\" of its result is %g: no machine has so many %s", f->key,
-				 value, units[f->quantity]);
+				 value, quantities[f->quantity].unit);
 	return NULL;
 }
 
@@ -164,7 +157,8 @@ static void judge_measured(struct probe *p)
 			return;
 		}
 		if (number)
-			readings_add(&p->m.readings, f->name, value, is_told(f));
+			readings_add(&p->m.readings, f->name, value, is_told(f) ? NAN : f->limit,
+				     f->share_of_set);
 		if (is_told(f))
 			continue;
 		if (!p->m.measured)

@@ -109,35 +109,6 @@ static void put_history(FILE *out, const struct page *page, const struct measure
 
 /* --- a figure ------------------------------------------------------------------------------- */
 
-/* The figure that decided the measurement, and whose text it shows; else the first; or NULL. */
-static const struct reading *judged_reading(const struct measurement *m)
-{
-	for (size_t i = 0; i < m->readings.list.n; i++) {
-		const struct reading *r = &m->readings.list.v[i];
-		cleanup_free char *text = quantity_format(r->quantity, r->value);
-
-		if (m->measured && streq(text, m->measured))
-			return r;
-	}
-	return m->readings.list.n ? &m->readings.list.v[0] : NULL;
-}
-
-/* NAN: no threshold, or a share of a value that the record does not have. */
-static double threshold_of(const struct measurement *m, enum quantity quantity)
-{
-	uint64_t n;
-
-	if (!m->wanted)
-		return NAN;
-	if (quantity == QUANTITY_RATE && parse_rate(m->wanted, &n) == 0)
-		return (double)n;
-	if (quantity == QUANTITY_TIME && parse_latency(m->wanted, &n) == 0)
-		return (double)n;
-	if (quantity == QUANTITY_MESSAGES && parse_message_rate(m->wanted, &n) == 0)
-		return (double)n;
-	return NAN;
-}
-
 /* The full length of a check's bars: the greatest figure or threshold. */
 static double scale_of(const struct measurements *all, const struct measurement *m,
 		       const struct reading *reading)
@@ -146,12 +117,12 @@ static double scale_of(const struct measurements *all, const struct measurement 
 
 	for (size_t i = 0; i < all->list.n; i++) {
 		const struct measurement *one = &all->list.v[i];
-		const struct reading *r = judged_reading(one);
+		const struct reading *r = measurement_judged(one);
 
 		if (!r || !streq(one->check, m->check) || !streq(r->name, reading->name))
 			continue;
 		most = fmax(most, r->value);
-		most = fmax(most, threshold_of(one, r->quantity)); /* fmax() ignores NAN */
+		most = fmax(most, r->limit); /* fmax() ignores NAN */
 	}
 	return most > 0 ? most * 1.05 : 1;
 }
@@ -173,7 +144,7 @@ static void put_bar(FILE *out, const struct measurement *m, double value, double
 	html(out, "</svg>");
 }
 
-static void put_told(FILE *out, const struct measurement *m, const struct reading *judged)
+static void put_others(FILE *out, const struct measurement *m, const struct reading *judged)
 {
 	for (size_t i = 0; i < m->readings.list.n; i++) {
 		const struct reading *r = &m->readings.list.v[i];
@@ -181,7 +152,7 @@ static void put_told(FILE *out, const struct measurement *m, const struct readin
 
 		if (r != judged)
 			html(out, "<small>%s %s%s</small>", r->name, text,
-			     r->told ? ", not judged" : "");
+			     isnan(r->limit) ? ", not judged" : "");
 	}
 }
 
@@ -210,14 +181,14 @@ static void put_member(FILE *out, const struct page *page, const struct measurem
 
 static void put_row(FILE *out, const struct page *page, const struct measurement *m)
 {
-	const struct reading *reading = judged_reading(m);
-	double threshold = reading ? threshold_of(m, reading->quantity) : NAN;
+	const struct reading *reading = measurement_judged(m);
+	double threshold = reading && reading->limit > 0 ? reading->limit : NAN;
 	cleanup_free char *took = html_time(m->duration);
 
 	html(out, "<tr><th scope=row>%s</th><td>", m->check);
 	put_member(out, page, m);
 	html(out, "</td><td class=number>%s%s", m->measured, m->measured ? "" : "no number");
-	put_told(out, m, reading);
+	put_others(out, m, reading);
 	put_looks(out, m);
 	html(out, "</td><td class=number>%s</td><td class=chart>",
 	     m->wanted ? m->wanted : "nothing");

@@ -23,16 +23,11 @@ struct wish {
 };
 static const struct wish figures[] = {
 	{{.key = "value", .name = "min", .quantity = QUANTITY_RATE, .limit = 1e9}, "1GB/s"},
-	{{.key = "latency",
-	  .name = "max",
-	  .quantity = QUANTITY_TIME,
-	  .at_most = true,
-	  .limit = 5e3},
-	 "5us"},
+	{{.key = "latency", .name = "max", .quantity = QUANTITY_TIME, .limit = 5e3}, "5us"},
 	{{.key = "messages", .name = "min_messages", .quantity = QUANTITY_MESSAGES}, ""},
 };
 static const struct wish faults[] = {
-	{{.key = "value", .name = "faults", .quantity = QUANTITY_FAULTS, .at_most = true}, "none"},
+	{{.key = "value", .name = "faults", .quantity = QUANTITY_FAULTS}, "none"},
 };
 
 static void check_reason(const struct measurement *m, const json_t *line)

@@ -82,7 +82,7 @@ static void good_free(struct good *n)
 
 static void add_reading(struct measurement *m, const char *name, enum quantity q, double value)
 {
-	vec_push(&m->readings.list, ((struct reading){name, q, value, false}));
+	vec_push(&m->readings.list, ((struct reading){name, q, value, 1, false}));
 }
 
 static struct measurement measurement(const char *check, const char *tail, enum change_state is)

@@ -183,7 +183,7 @@ static void test_readings(void **state)
 	assert_string_equal(p->m.readings.list.v[1].name, "max");
 	assert_int_equal(p->m.readings.list.v[1].quantity, QUANTITY_TIME);
 	assert_true(p->m.readings.list.v[1].value == 1234.5);
-	assert_false(p->m.readings.list.v[0].told || p->m.readings.list.v[1].told);
+	assert_false(isnan(p->m.readings.list.v[0].limit) || isnan(p->m.readings.list.v[1].limit));
 	probes_gone(&probes);
 	ynode_free(check);
 }

@@ -147,7 +147,7 @@ static void test_figures(void **state)
 	assert_string_equal(p->subject, "memory_latency of node 0 from node 1");
 	assert_int_equal(p->n_figures, 1);
 	assert_string_equal(p->figures[0].key, "value");
-	assert_true(p->figures[0].at_most);
+	assert_true(quantities[p->figures[0].quantity].at_most);
 	assert_int_equal(p->figures[0].limit, 250);
 	assert_int_equal(p->budget_ms, 600);
 	end(&x);

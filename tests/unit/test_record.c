@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <glob.h>
+#include <math.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -305,8 +306,8 @@ static void test_timings(void **state)
 
 static void fill_readings(struct values *v, struct readings *ret)
 {
-	readings_add(ret, "min", any(v, INT32_MAX) / 8.0, flag(v));
-	readings_add(ret, "p99", any(v, INT32_MAX) / 8.0, flag(v));
+	readings_add(ret, "min", any(v, INT32_MAX) / 8.0, any(v, 99) / 8.0, flag(v));
+	readings_add(ret, "p99", any(v, INT32_MAX) / 8.0, NAN, flag(v));
 }
 
 static struct look look_with(struct values *v)
