@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "boot/trial.h"
 #include "checks/check.h"
+#include "engine/history.h"
 #include "engine/pass.h"
 #include "gate/binding.h"
 
@@ -91,25 +92,26 @@ static void still_to_come(const struct measurements *m, struct strv *ret)
 			strv_add(ret, m->list.v[i].check);
 }
 
-/* Measures these checks; the numbers of the others stay. */
-static int measure_some(const struct section_ctx *ctx, const struct strv *only, struct record *r,
-			struct err *err)
+/* Measures these checks, NULL: all; the numbers of the others stay. */
+static int measure(const struct section_ctx *ctx, const struct strv *only, struct record *r,
+		   struct err *err)
 {
+	static const struct binding unknown;
+	const struct binding *good = &unknown;
+	cleanup(history_free) struct history h = {0};
 	struct measurements m = {0};
 	int e = 0;
 
-	if (only->n)
-		e = gate_measure(ctx, only, &m, err);
-	record_replace_measurements(r, &m);
-	return e;
-}
-
-static int measure_all(const struct section_ctx *ctx, struct record *r, struct err *err)
-{
-	struct measurements m = {0};
-	int e = gate_measure(ctx, NULL, &m, err);
-
-	record_set_measurements(r, &m);
+	history_read(ctx->root, &h, NULL);
+	for (size_t i = 0; i < h.boots.n; i++)
+		if (h.boots.v[i].verdict == VERDICT_READY)
+			good = &h.boots.v[i].parts;
+	if (!only || only->n)
+		e = gate_measure(ctx, only, good, &m, err);
+	if (only)
+		record_replace_measurements(r, &m);
+	else
+		record_set_measurements(r, &m);
 	return e;
 }
 
@@ -121,9 +123,9 @@ int numbers_take(const struct run *run, bool again, struct record *r, struct str
 
 	benchmarks_of(run->profile, false, &this_boot);
 	if (reuse(run, again, &ctx, &this_boot, r))
-		return measure_some(&ctx, &this_boot, r, err);
+		return measure(&ctx, &this_boot, r, err);
 	benchmarks_of(run->profile, true, loaded);
-	return measure_all(&ctx, r, err);
+	return measure(&ctx, NULL, r, err);
 }
 
 int numbers_take_rest(const struct run *run, struct record *r, struct strv *loaded, struct err *err)
@@ -136,7 +138,7 @@ int numbers_take_rest(const struct run *run, struct record *r, struct strv *load
 	for (size_t i = 0; i < only.n; i++)
 		if (strv_contains(&under_load, only.v[i]))
 			strv_add(loaded, only.v[i]);
-	return measure_some(&ctx, &only, r, err);
+	return measure(&ctx, &only, r, err);
 }
 
 int numbers_pass(const struct run *run, const struct record *r, struct err *err)

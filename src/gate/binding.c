@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "base/str.h"
+#include "gate/causes.h"
 #include "kargs/env_layout.h"
 #include "sys/module.h"
 #include "sys/pci_express.h"
@@ -229,6 +230,8 @@ static void add_function(const struct root *root, const struct pci_fn *fn, struc
 	}
 	for (size_t i = 0; i < fn->net.n; i++)
 		line(&serial, card_address(root, fn->net.v[i]));
+	add(b, read_request_text(root, fn->addr), "MaxReadRequest of %s", fn->addr);
+	add(b, iommu_text(root, fn->addr), "IOMMU of %s", fn->addr);
 	add_gpu(root, fn, &serial, b);
 	add_nvme(root, fn, &serial, b);
 	add(b, digest_of(&serial), "serial number of %s", fn->addr);
@@ -384,9 +387,16 @@ static void add_numa(const struct root *root, const struct node *node, struct bi
 	const uint64_t half = 1ull << (GIB_SHIFT - 1);
 
 	add(b, cpus_format(&node->nodes), "NUMA nodes");
-	for (int n = cpus_next(&node->nodes, -1); n >= 0; n = cpus_next(&node->nodes, n))
+	add(b, balancing_text(root), "automatic NUMA balancing");
+	for (int n = cpus_next(&node->nodes, -1); n >= 0; n = cpus_next(&node->nodes, n)) {
+		struct cpus cpus;
+
 		add(b, text_at(root, "/sys/devices/system/node/node%d/cpulist", n),
 		    "CPUs of node %d", n);
+		node_cpus_of(root, n, &cpus);
+		if (cpus_count(&cpus))
+			add(b, governor_text(root, &cpus), "frequency governor of node %d", n);
+	}
 	for (size_t i = 0; i < memory->of.n; i++) {
 		const struct numa_memory *m = &memory->of.v[i];
 

@@ -22,8 +22,46 @@ void cause_add(struct causes *causes, bool suspect, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vec_push(&causes->list, ((struct cause){xvasprintf(fmt, ap), suspect}));
+	vec_push(&causes->list, ((struct cause){NULL, xvasprintf(fmt, ap), suspect}));
 	va_end(ap);
+}
+
+void cause_part(struct causes *causes, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	causes->list.v[causes->list.n - 1].part = xvasprintf(fmt, ap);
+	va_end(ap);
+}
+
+/* An image that was captured on another node brings that node's history. */
+static bool is_of_another_machine(const struct binding *then, const struct binding *now)
+{
+	const struct binding_part *was = binding_find(then, "serial number of the machine");
+	const struct binding_part *is = binding_find(now, "serial number of the machine");
+
+	return was && is && !streq(was->value, is->value);
+}
+
+void causes_compare(struct causes *causes, const struct binding *then, const struct binding *now)
+{
+	if (is_of_another_machine(then, now))
+		return;
+	for (size_t i = 0; i < causes->list.n; i++) {
+		struct cause *c = &causes->list.v[i];
+		const struct binding_part *was = c->part ? binding_find(then, c->part) : NULL;
+		const struct binding_part *is = c->part ? binding_find(now, c->part) : NULL;
+		bool same = was && is && streq(was->value, is->value);
+		char *seen = c->seen;
+
+		if (!was || !is || (same && !c->suspect))
+			continue;
+		c->seen = same ? xasprintf("%s, as at the last good look", seen)
+			       : xasprintf("%s, %s at the last good look", seen, was->value);
+		c->suspect = !same;
+		free(seen);
+	}
 }
 
 static void add_group(struct str *out, const struct causes *causes, bool suspect)
@@ -56,8 +94,10 @@ char *causes_text(const struct causes *causes)
 
 void causes_free(struct causes *causes)
 {
-	for (size_t i = 0; i < causes->list.n; i++)
+	for (size_t i = 0; i < causes->list.n; i++) {
+		free(causes->list.v[i].part);
 		free(causes->list.v[i].seen);
+	}
 	vec_free(&causes->list);
 }
 
@@ -78,29 +118,54 @@ static void look_at_link(const struct root *root, const char *addr, enum pci_lin
 			  link.addr, link.now / unit, sign, best / unit, sign);
 	else
 		cause_add(ret, false, "%s of %s %g%s", what, link.addr, link.now / unit, sign);
+	cause_part(ret, "link %s of %s", q == PCI_LINK_WIDTH ? "width" : "speed", link.addr);
+}
+
+/* The field of a VF is reserved. -errno: not known. */
+static int read_request(const struct root *root, const char *addr)
+{
+	cleanup_free char *pf = NULL;
+	struct pci_express x;
+	int r;
+
+	if (read_link_name(root, &pf, NULL, DEV "%s/physfn", addr) == 0)
+		addr = pf;
+	r = pci_express_read(root, addr, &x, NULL);
+	return r < 0 ? r
+		     : 128 << ((pci_express_word(&x, PCI_EXP_DEVCTL) & PCI_EXP_DEVCTL_READRQ) >>
+			       READ_REQUEST_SHIFT);
+}
+
+char *read_request_text(const struct root *root, const char *addr)
+{
+	int bytes = read_request(root, addr);
+
+	return bytes < 0 ? NULL : xasprintf("%d", bytes);
 }
 
 static void look_at_read_request(const struct root *root, const char *addr, struct causes *ret)
 {
-	cleanup_free char *pf = NULL;
-	struct pci_express x;
-	unsigned int bytes;
+	int bytes = read_request(root, addr);
 
-	if (read_link_name(root, &pf, NULL, DEV "%s/physfn", addr) == 0)
-		addr = pf; /* the field of a VF is reserved */
-	if (pci_express_read(root, addr, &x, NULL) < 0)
+	if (bytes < 0)
 		return;
-	bytes = 128u << ((pci_express_word(&x, PCI_EXP_DEVCTL) & PCI_EXP_DEVCTL_READRQ) >>
-			 READ_REQUEST_SHIFT);
-	cause_add(ret, bytes < READ_REQUEST_USUAL, "MaxReadRequest of %s %u%s", addr, bytes,
+	cause_add(ret, bytes < READ_REQUEST_USUAL, "MaxReadRequest of %s %d%s", addr, bytes,
 		  bytes < READ_REQUEST_USUAL ? " (pcie.max_read_request: 4096 is usual)" : "");
+	cause_part(ret, "MaxReadRequest of %s", addr);
+}
+
+char *iommu_text(const struct root *root, const char *addr)
+{
+	char *type = NULL;
+
+	return read_attr(root, &type, NULL, DEV "%s/iommu_group/type", addr) < 0 ? NULL : type;
 }
 
 static void look_at_iommu(const struct root *root, const char *addr, struct causes *ret)
 {
-	cleanup_free char *type = NULL;
+	cleanup_free char *type = iommu_text(root, addr);
 
-	if (read_attr(root, &type, NULL, DEV "%s/iommu_group/type", addr) < 0)
+	if (!type)
 		cause_add(ret, false, "no IOMMU");
 	else if (streq(type, "DMA"))
 		cause_add(ret, true,
@@ -109,6 +174,7 @@ static void look_at_iommu(const struct root *root, const char *addr, struct caus
 			  addr);
 	else
 		cause_add(ret, false, "IOMMU of %s %s", addr, type);
+	cause_part(ret, "IOMMU of %s", addr);
 }
 
 static void look_at_numa(const struct section_ctx *ctx, const char *addr, struct causes *ret)
@@ -173,33 +239,56 @@ static void look_at_throttling(const struct root *root, const struct cpus *cpus,
  * frequency (intel_pstate, amd-pstate-epp: Documentation/admin-guide/pm/): there it is the default
  * and allows full speed.
  */
-static void look_at_governor(const struct root *root, const struct cpus *cpus, struct causes *ret)
+/* The driver chooses what a governor means. */
+static bool read_governor(const struct root *root, const struct cpus *cpus, char **governor,
+			  char **driver)
 {
-	cleanup_free char *governor = NULL, *driver = NULL;
 	int c = cpus_first(cpus);
 
-	if (read_attr(root, &governor, NULL, CPU "cpufreq/scaling_governor", c) < 0 ||
-	    read_attr(root, &driver, NULL, CPU "cpufreq/scaling_driver", c) < 0)
+	return read_attr(root, governor, NULL, CPU "cpufreq/scaling_governor", c) == 0 &&
+	       read_attr(root, driver, NULL, CPU "cpufreq/scaling_driver", c) == 0;
+}
+
+char *governor_text(const struct root *root, const struct cpus *cpus)
+{
+	cleanup_free char *governor = NULL, *driver = NULL;
+
+	return read_governor(root, cpus, &governor, &driver)
+		       ? xasprintf("%s (%s)", governor, driver)
+		       : NULL;
+}
+
+static void look_at_governor(const struct root *root, int node, const struct cpus *cpus,
+			     struct causes *ret)
+{
+	cleanup_free char *governor = NULL, *driver = NULL;
+
+	if (!read_governor(root, cpus, &governor, &driver))
 		return;
 	cause_add(ret,
 		  streq(governor, "powersave") && !streq(driver, "intel_pstate") &&
 			  !streq(driver, "amd-pstate-epp"),
 		  "frequency governor %s (%s)", governor, driver);
+	cause_part(ret, "frequency governor of node %d", node);
+}
+
+char *balancing_text(const struct root *root)
+{
+	uint64_t on;
+
+	return read_u64(root, &on, NULL, "/proc/sys/kernel/numa_balancing") < 0
+		       ? NULL
+		       : xstrdup(on ? "on" : "off");
 }
 
 static void look_at_balancing(const struct section_ctx *ctx, struct causes *ret)
 {
-	uint64_t on = 0;
+	cleanup_free char *on = balancing_text(ctx->root);
 
-	if (cpus_count(&ctx->node->nodes) > 1 &&
-	    read_u64(ctx->root, &on, NULL, "/proc/sys/kernel/numa_balancing") == 0)
-		cause_add(ret, on != 0, "automatic NUMA balancing is %s", on ? "on" : "off");
-}
-
-static void look_at_cpus(const struct root *root, const struct cpus *cpus, struct causes *ret)
-{
-	look_at_throttling(root, cpus, ret);
-	look_at_governor(root, cpus, ret);
+	if (!on || cpus_count(&ctx->node->nodes) < 2)
+		return;
+	cause_add(ret, streq(on, "on"), "automatic NUMA balancing is %s", on);
+	cause_part(ret, "automatic NUMA balancing");
 }
 
 void causes_of_nodes(const struct section_ctx *ctx, const struct cpus *nodes, struct causes *ret)
@@ -208,8 +297,10 @@ void causes_of_nodes(const struct section_ctx *ctx, const struct cpus *nodes, st
 		struct cpus cpus;
 
 		node_cpus_of(ctx->root, n, &cpus);
-		if (cpus_count(&cpus))
-			look_at_cpus(ctx->root, &cpus, ret);
+		if (!cpus_count(&cpus))
+			continue;
+		look_at_throttling(ctx->root, &cpus, ret);
+		look_at_governor(ctx->root, n, &cpus, ret);
 	}
 	look_at_balancing(ctx, ret);
 }

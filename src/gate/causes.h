@@ -10,9 +10,11 @@
 
 #include "base/units.h"
 #include "base/vec.h"
+#include "gate/binding.h"
 #include "sections/sections.h"
 
 struct cause {
+	char *part;   /* its name in a binding (gate/binding.h); NULL: of this measurement alone */
 	char *seen;   /* "PCIe width x8, x16 is possible" */
 	bool suspect; /* it explains a slow part */
 };
@@ -33,6 +35,19 @@ void causes_of_line(const json_t *line, struct causes *ret);
 
 void cause_add(struct causes *causes, bool suspect, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* The name of the last cause in a binding. */
+void cause_part(struct causes *causes, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * What was so at the last good look (then; NULL: not known) explains nothing, and what has changed
+ * since is suspect.
+ */
+void causes_compare(struct causes *causes, const struct binding *then, const struct binding *now);
 /* "likely: A; B (also seen: C; D)"; "": no causes. The caller frees it. */
 char *causes_text(const struct causes *causes);
 void causes_free(struct causes *causes);
+
+/* For bindings. NULL: not known. The caller frees. */
+char *read_request_text(const struct root *root, const char *addr);    /* "4096" */
+char *iommu_text(const struct root *root, const char *addr);	       /* "DMA-FQ" */
+char *governor_text(const struct root *root, const struct cpus *cpus); /* of the first CPU */
+char *balancing_text(const struct root *root);			       /* "on", "off" */

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "checks/measurement.h"
+#include "gate/binding.h"
 #include "node/node.h"
 #include "plan/change.h"
 #include "profile/profile.h"
@@ -22,10 +23,11 @@ void gate_plan(const struct section_ctx *ctx, struct plan *plan);
 /*
  * Runs all benchmarks of the profile's gate section within its budget. A slow or disturbed
  * measurement is repeated once, with more time, before it counts. Never writes; forks.
- * only: the names of the checks whose benchmarks run; NULL: all.
+ * only: the names of the checks whose benchmarks run; NULL: all. then: the parts of the last good
+ * look, with which the causes of a slow figure are compared; empty: not known.
  */
-int gate_measure(const struct section_ctx *ctx, const struct strv *only, struct measurements *ret,
-		 struct err *err);
+int gate_measure(const struct section_ctx *ctx, const struct strv *only, const struct binding *then,
+		 struct measurements *ret, struct err *err);
 /*
  * All benchmarks run at once with the longer time of a repeated measurement, and with eight times
  * the budget. For calibration.

@@ -416,7 +416,8 @@ void judge_fault(struct probe *p)
 
 /* --- why ------------------------------------------------------------------------------- */
 
-void judge_causes(const struct section_ctx *ctx, struct probe *p)
+void judge_causes(const struct section_ctx *ctx, const struct binding *then,
+		  const struct binding *now, struct probe *p)
 {
 	const char *own = json_string_value(json_object_get(p->m.detail, "cause"));
 	struct causes causes = {0};
@@ -428,6 +429,7 @@ void judge_causes(const struct section_ctx *ctx, struct probe *p)
 		causes_of_function(ctx, p->functions.v[i], &causes);
 	causes_of_line(p->m.detail, &causes);
 	causes_of_nodes(ctx, &p->nodes, &causes);
+	causes_compare(&causes, then, now);
 	text = causes_text(&causes);
 	p->m.causes = *text ? take_ptr(text) : NULL;
 	if (p->remedy) {

@@ -22,4 +22,5 @@ void judge_looks(struct probe *p, const char *others);
 /* Sets the measurement's fault, once its state is final. */
 void judge_fault(struct probe *p);
 /* Sets why the part may be slow, with the observations, and the remedy. */
-void judge_causes(const struct section_ctx *ctx, struct probe *p);
+void judge_causes(const struct section_ctx *ctx, const struct binding *then,
+		  const struct binding *now, struct probe *p);

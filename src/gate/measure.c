@@ -352,36 +352,41 @@ static int run_all(struct probes *all, unsigned int times, uint64_t end, struct 
 	return r;
 }
 
-static int measure(const struct section_ctx *ctx, const struct strv *only, unsigned int times,
-		   struct measurements *ret, struct err *err)
+static int measure(const struct section_ctx *ctx, const struct strv *only,
+		   const struct binding *then, unsigned int times, struct measurements *ret,
+		   struct err *err)
 {
 	uint64_t end = clock_usec() + budget_ms(ctx->profile) * 1000ull * times;
+	struct binding now = {0};
 	struct probes all = {0};
 	int r;
 
 	collect(ctx, only, &all);
 	r = run_all(&all, times, end, err);
+	if (then->list.n)
+		binding_take(ctx->root, ctx->profile, ctx->node, ctx->sets, &now);
 	for (size_t i = 0; i < all.list.n; i++) {
 		struct probe *p = all.list.v[i];
 
 		if (p->m.state == CHANGE_SLOW)
-			judge_causes(ctx, p);
+			judge_causes(ctx, then, &now, p);
 		judge_fault(p);
 		if (!p->m.wanted)
 			p->m.wanted = xstrdup("a result");
 		vec_push(&ret->list, p->m);
 	}
 	probes_free(&all);
+	binding_free(&now);
 	return r;
 }
 
-int gate_measure(const struct section_ctx *ctx, const struct strv *only, struct measurements *ret,
-		 struct err *err)
+int gate_measure(const struct section_ctx *ctx, const struct strv *only, const struct binding *then,
+		 struct measurements *ret, struct err *err)
 {
-	return measure(ctx, only, SHORT_TIMES, ret, err);
+	return measure(ctx, only, then, SHORT_TIMES, ret, err);
 }
 
 int gate_measure_long(const struct section_ctx *ctx, struct measurements *ret, struct err *err)
 {
-	return measure(ctx, NULL, LONG_TIMES, ret, err);
+	return measure(ctx, NULL, &(struct binding){0}, LONG_TIMES, ret, err);
 }

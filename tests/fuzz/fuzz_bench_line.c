@@ -14,6 +14,8 @@
 #include "gate/judge.h"
 #include "profile/yaml.h"
 
+static const struct binding unknown;
+
 #define MAP "{run: rdma_loopback, on: rails}"
 
 /* The figures that checks judge, one of each quantity; "": recorded, and not judged. */
@@ -72,7 +74,7 @@ static void judge(const struct section_ctx *ctx, const struct ynode *map, const 
 	}
 	judge_looks(p, "other work");
 	if (p->m.state == CHANGE_SLOW)
-		judge_causes(ctx, p);
+		judge_causes(ctx, &unknown, &unknown, p);
 	judge_fault(p);
 	check_reason(&p->m, line);
 	must(measurement_holds(&p->m) == (p->m.fault == FAULT_NONE));

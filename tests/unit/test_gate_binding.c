@@ -20,6 +20,9 @@
 #define SWITCH_PORT SWITCH "/0000:11:00.0"
 #define GPU SWITCH_PORT "/0000:4b:00.0"
 
+#define CPUFREQ "sys/devices/system/cpu/cpu0/cpufreq/"
+#define BALANCING "proc/sys/kernel/numa_balancing"
+
 static const struct tree_file machine[] = {
 	{"proc/version", "Linux version 6.1.0 (gcc)\n"},
 	{"proc/sys/kernel/osrelease", "6.1.0-18-amd64\n"},
@@ -48,6 +51,10 @@ static const struct tree_file machine[] = {
 	{NODE "node0/cpulist", "0-3\n"},
 	{NODE "node0/meminfo", "Node 0 MemTotal:       16400000 kB\n"},
 	{CLOCK, "tsc\n"},
+	{FN "/iommu_group/type", "identity\n"},
+	{BALANCING, "0\n"},
+	{CPUFREQ "scaling_governor", "performance\n"},
+	{CPUFREQ "scaling_driver", "acpi-cpufreq\n"},
 };
 
 /* One module: type 17, 8 bytes formatted, handle, 4 of values, strings; then the end, 127. */
@@ -193,6 +200,9 @@ static void test_parts(void **state)
 		{"serial number of 0000:3b:00.0", NULL},
 		{"link width of 0000:3b:00.0", "x16"},
 		{"link speed of 0000:3b:00.0", "32.0 GT/s PCIe"},
+		{"IOMMU of 0000:3b:00.0", "identity"},
+		{"automatic NUMA balancing", "off"},
+		{"frequency governor of node 0", "performance (acpi-cpufreq)"},
 	};
 	json_t *obj = taken_json(*state);
 	cleanup_free char *all = json_dumps(obj, 0);
@@ -275,6 +285,11 @@ static void test_differences(void **state)
 		 "memory of node 0: 8 GiB, was 16 GiB"},
 		{NODE "online", "0\n", "NUMA nodes: 0, was 0-1"},
 		{CLOCK, "hpet\n", "clock source: hpet, was tsc"},
+		{FN "/iommu_group/type", "DMA\n", "IOMMU of 0000:3b:00.0: DMA, was identity"},
+		{BALANCING, "1\n", "automatic NUMA balancing: on, was off"},
+		{CPUFREQ "scaling_governor", "powersave\n",
+		 "frequency governor of node 0: powersave (acpi-cpufreq), was performance "
+		 "(acpi-cpufreq)"},
 	};
 
 	for (size_t i = 0; i < array_len(t); i++)

@@ -8,11 +8,14 @@
 
 #include <cmocka.h>
 
+#include "gate/causes.h"
 #include "gate/judge.h"
 #include "sys/pci_link.h"
 #include "profile/schema.h"
 #include "fragment.h"
 #include "tree.h"
+
+static const struct binding unknown;
 
 /* A job that ended so, with that line. */
 static struct bench_job said(enum change_state is, const char *line, const char *reason)
@@ -519,7 +522,7 @@ static void test_causes(void **state)
 	probe_needs_node(p, &node, 0);
 	p->remedy = "look at the slot";
 	judge(p, CHANGE_SAME, "{\"value\": 19e9}", NULL);
-	judge_causes(&ctx, p);
+	judge_causes(&ctx, &unknown, &unknown, p);
 	assert_string_equal(p->m.reason, "rdma_loopback of 0000:3b:00.0: measured 19.0 GB/s, "
 					 "required at least 20GB/s");
 	assert_string_equal(p->m.remedy, "look at the slot");
@@ -535,6 +538,55 @@ static void test_causes(void **state)
 	vec_free(&node.pci);
 	probes_gone(&probes);
 	ynode_free(check);
+}
+
+static void add_part(struct binding *b, const char *name, const char *value)
+{
+	vec_push(&b->list, ((struct binding_part){xstrdup(name), xstrdup(value)}));
+}
+
+/* What was so at the last good look does not explain why the figure is lower now. */
+static void test_causes_since_the_last_good_look(void **state)
+{
+	struct binding then = {0}, now = {0}, other = {0};
+	struct causes causes = {0};
+	cleanup_free char *text = NULL, *elsewhere = NULL;
+
+	(void)state;
+	add_part(&then, "automatic NUMA balancing", "on");
+	add_part(&then, "MaxReadRequest of 0000:3b:00.0", "4096");
+	add_part(&then, "frequency governor of node 0", "performance (acpi-cpufreq)");
+	add_part(&then, "serial number of the machine", "digest 1");
+	add_part(&now, "automatic NUMA balancing", "on");
+	add_part(&now, "MaxReadRequest of 0000:3b:00.0", "512");
+	add_part(&now, "frequency governor of node 0", "schedutil (acpi-cpufreq)");
+	add_part(&now, "serial number of the machine", "digest 1");
+	cause_add(&causes, true, "automatic NUMA balancing is on");
+	cause_part(&causes, "automatic NUMA balancing");
+	cause_add(&causes, true, "MaxReadRequest of 0000:3b:00.0 512");
+	cause_part(&causes, "MaxReadRequest of %s", "0000:3b:00.0");
+	cause_add(&causes, false, "frequency governor schedutil (acpi-cpufreq)");
+	cause_part(&causes, "frequency governor of node 0");
+	cause_add(&causes, true, "IOMMU of 0000:3b:00.0 translates"); /* not known before */
+	cause_part(&causes, "IOMMU of 0000:3b:00.0");
+	cause_add(&causes, true, "3 SMIs of the firmware");
+	add_part(&other, "serial number of the machine", "digest 2");
+	add_part(&other, "automatic NUMA balancing", "on");
+	causes_compare(&causes, &other, &now);
+	elsewhere = causes_text(&causes);
+	assert_text(elsewhere, "likely: automatic NUMA balancing is on; ");
+	causes_compare(&causes, &then, &now);
+	text = causes_text(&causes);
+	assert_string_equal(
+		text,
+		"likely: MaxReadRequest of 0000:3b:00.0 512, 4096 at the last good look; frequency "
+		"governor schedutil (acpi-cpufreq), performance (acpi-cpufreq) at the last good "
+		"look; IOMMU of 0000:3b:00.0 translates; 3 SMIs of the firmware (also seen: "
+		"automatic NUMA balancing is on, as at the last good look)");
+	causes_free(&causes);
+	binding_free(&then);
+	binding_free(&now);
+	binding_free(&other);
 }
 
 static void test_link_ceiling(void **state)
@@ -601,6 +653,7 @@ int main(void)
 		cmocka_unit_test(test_share_of_unknown),
 		cmocka_unit_test(test_sets),
 		cmocka_unit_test_setup_teardown(test_causes, tmp_setup, tmp_teardown),
+		cmocka_unit_test(test_causes_since_the_last_good_look),
 		cmocka_unit_test_setup_teardown(test_link_ceiling, tmp_setup, tmp_teardown),
 		cmocka_unit_test(test_each_check_is_built),
 	};

@@ -14,6 +14,8 @@
 #include "fragment.h"
 #include "tree.h"
 
+static const struct binding unknown;
+
 struct site {
 	struct profile profile;
 	struct pci_fn nic;
@@ -106,7 +108,7 @@ static void test_cause(void **state)
 		  "{gate: {checks: {data: {run: storage_read, path: /f, min: 2GB/s}}}}");
 	job.result = json_loads("{\"value\": 1e9, \"cause\": \"tcp, not rdma\"}", 0, NULL);
 	judge_probe(s.probes.list.v[0], &job);
-	judge_causes(&s.ctx, s.probes.list.v[0]);
+	judge_causes(&s.ctx, &unknown, &unknown, s.probes.list.v[0]);
 	assert_int_equal(s.probes.list.v[0]->m.state, CHANGE_SLOW);
 	assert_text(s.probes.list.v[0]->m.reason,
 		    "storage_read of /f: measured 1.0 GB/s, required at least 2GB/s");
