@@ -126,6 +126,11 @@ void complain_text(const char *text);
  */
 bool open_look(struct invocation *inv, const struct record *record, struct run *run, int *code);
 /*
+ * Looks at the changes of all stages, since a change may wait for one of another stage. In stage
+ * gate benchmarks have the figures that this boot measured, in others none.
+ */
+void look_at_all(struct run *run, const struct record *record, enum stage running);
+/*
  * The root of the profiles' search path: the node's root; for a captured machine without these
  * directories, the root of this machine, with a note on stderr.
  */

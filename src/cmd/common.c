@@ -103,19 +103,11 @@ const struct root *profiles_root(struct invocation *inv)
 
 bool open_look(struct invocation *inv, const struct record *record, struct run *run, int *code)
 {
-	struct lessons lessons = {0};
-	struct run_options opt = {.profile = inv->profile,
-				  .profiles = profiles_root(inv),
-				  .freeze = FREEZE_IGNORE,
-				  .lessons = &lessons};
+	struct run_options opt = {
+		.profile = inv->profile, .profiles = profiles_root(inv), .freeze = FREEZE_IGNORE};
 	struct err err = {0};
-	int r;
 
-	if (record)
-		record_lessons(record, &lessons);
-	r = run_open(&inv->root, &opt, run, &err);
-	vec_free(&lessons.list);
-	if (r < 0) {
+	if (record_open_run(record, &inv->root, &opt, run, &err) < 0) {
 		complain("%s", err.text);
 		*code = EXIT_INTERNAL;
 		return false;
@@ -134,6 +126,15 @@ bool open_look(struct invocation *inv, const struct record *record, struct run *
 			run->profile->name, is_file ? " " : "", is_file ? inv->profile : "");
 	}
 	return true;
+}
+
+void look_at_all(struct run *run, const struct record *record, enum stage running)
+{
+	gate_plan(&(struct section_ctx){run->root, &run->node, run->profile, &run->sets},
+		  &run->plan);
+	run_look(run, STAGES_ALL, running);
+	if (running == STAGE_GATE)
+		record_recall_figures(record, run->profile, &run->plan);
 }
 
 bool load_named(struct invocation *inv, const char *arg, const struct node *node,

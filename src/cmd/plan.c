@@ -7,14 +7,13 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "engine/status.h"
-#include "gate/gate.h"
 #include "plan/render.h"
 #include "report/changes.h"
 #include "report/text.h"
 
 struct tally {
 	size_t total, pending, failed, unsupported;
-	size_t benchmarks; /* not in total */
+	size_t benchmarks; /* without a figure of this boot; not in total */
 };
 
 /* A set without members concerns every stage. */
@@ -42,7 +41,7 @@ static struct tally count(const struct plan *plan, unsigned int stages)
 
 		if (!concerns(c, stages))
 			continue;
-		if (c->kind == &kind_benchmark) {
+		if (c->now.state == CHANGE_TO_MEASURE) {
 			t.benchmarks++;
 			continue;
 		}
@@ -90,12 +89,11 @@ static int look_and_print(struct invocation *inv, enum stage running, const char
 	status_load(&inv->root, &status);
 	say_warnings(&status);
 	opened = open_look(inv, &status.record, &run, &code);
+	if (opened)
+		look_at_all(&run, &status.record, running);
 	status_free(&status);
 	if (!opened)
 		return code;
-	gate_plan(&(struct section_ctx){run.root, &run.node, run.profile, &run.sets}, &run.plan);
-	/* Looks at all stages even for one, because a change may wait for one of another stage. */
-	run_look(&run, STAGES_ALL, running);
 	t = count(&run.plan, stages);
 	if (inv->json) {
 		json_t *doc = run_to_json(&run);

@@ -4,7 +4,6 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "engine/why.h"
-#include "gate/gate.h"
 #include "profile/rows.h"
 #include "report/why.h"
 
@@ -60,8 +59,7 @@ static int run_why(struct invocation *inv)
 		status_free(&status);
 		return code;
 	}
-	gate_plan(&(struct section_ctx){run.root, &run.node, run.profile, &run.sets}, &run.plan);
-	run_look(&run, STAGES_ALL, stage_of(&status.record));
+	look_at_all(&run, &status.record, stage_of(&status.record));
 	if (!why_ask(&run, &status.record, inv->args[0], &why)) {
 		code = unknown(&run, inv->args[0], &why);
 	} else if (inv->json) {

@@ -472,21 +472,16 @@ static int run_opened(struct work *w, enum flow_event event)
 
 static int open_run(struct work *w, struct err *err)
 {
-	struct lessons lessons;
 	struct run_options opt = {.profile = w->j->profile,
-				  .freeze = w->j->unit ? FREEZE_BOOT : FREEZE_ANEW,
-				  .lessons = &lessons};
-	int r;
+				  .freeze = w->j->unit ? FREEZE_BOOT : FREEZE_ANEW};
+	int r = record_open_run(w->record, w->j->root, &opt, &w->run, err);
 
-	record_lessons(w->record, &lessons);
-	r = run_open(w->j->root, &opt, &w->run, err);
 	/* Only a boot waits for hardware. */
 	if (r == 0 && w->run.status == RUN_OK && w->j->unit &&
 	    run_wait_probes(&w->run, PROBES_WAIT_US)) {
 		run_close(&w->run);
-		r = run_open(w->j->root, &opt, &w->run, err);
+		r = record_open_run(w->record, w->j->root, &opt, &w->run, err);
 	}
-	vec_free(&lessons.list);
 	return r;
 }
 

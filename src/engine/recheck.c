@@ -165,15 +165,11 @@ static void blame_others(struct later_look *l)
 /* Returns whether l->v has a verdict, for which the run must have this boot's profile. */
 static int look_and_judge(struct later_look *l)
 {
-	struct lessons lessons;
-	struct run_options opt = {.freeze = FREEZE_BOOT, .lessons = &lessons};
+	struct run_options opt = {.freeze = FREEZE_BOOT};
 	struct stage_result result;
 	struct err err = {0};
-	int r;
+	int r = record_open_run(l->record, l->of->root, &opt, &l->run, &err);
 
-	record_lessons(l->record, &lessons);
-	r = run_open(l->of->root, &opt, &l->run, &err);
-	vec_free(&lessons.list);
 	if (r < 0) {
 		l->of->complain(err.text);
 		return r;

@@ -57,6 +57,8 @@ static enum fault fault_to_record(const struct change *c)
 		c->now.state == CHANGE_FAILED ||
 		(c->now.state == CHANGE_DIFFERS && (!c->kind->set || finding_was_refused(&c->now)));
 
+	if (c->kind == &kind_benchmark)
+		return c->now.fault;
 	return is_fault ? fault_of_change(c) : FAULT_NONE;
 }
 
@@ -120,9 +122,8 @@ static const struct record_change *find_latest(const struct record *r, const cha
 	return latest;
 }
 
-void record_lessons(const struct record *r, struct lessons *ret)
+static void find_lessons(const struct record *r, struct lessons *ret)
 {
-	*ret = (struct lessons){0};
 	for (enum stage s = 0; s < STAGE_GATE; s++)
 		for (size_t i = 0; i < r->stage[s].changes.n; i++) {
 			const struct record_change *c = &r->stage[s].changes.v[i];
@@ -135,6 +136,44 @@ void record_lessons(const struct record *r, struct lessons *ret)
 					 ((struct lesson){c->now.id, or_empty(c->now.wanted),
 							  tried}));
 		}
+}
+
+int record_open_run(const struct record *r, const struct root *root, const struct run_options *opt,
+		    struct run *ret, struct err *err)
+{
+	struct lessons lessons = {0};
+	struct run_options own = *opt;
+	int e;
+
+	if (r)
+		find_lessons(r, &lessons);
+	own.lessons = &lessons;
+	e = run_open(root, &own, ret, err);
+	vec_free(&lessons.list);
+	return e;
+}
+
+void record_recall_figures(const struct record *r, const struct profile *profile, struct plan *plan)
+{
+	if (!r->measured || !streq(record_digest(r), profile->digest))
+		return;
+	for (size_t i = 0; i < r->measurements.list.n; i++) {
+		const struct measurement *m = &r->measurements.list.v[i];
+		struct change *c = plan_find(plan, m->id);
+
+		if (!c || c->kind != &kind_benchmark)
+			continue;
+		stored_free(finding_stored, &c->now);
+		c->now = (struct finding){.state = m->state,
+					  .fault = m->fault,
+					  .found = m->measured,
+					  .why = m->reason,
+					  .causes = m->causes,
+					  .remedy = m->remedy};
+		if (m->state == CHANGE_UNSUPPORTED && !measurement_holds(m))
+			c->now.state = CHANGE_CANNOT_MEASURE;
+		stored_own(finding_stored, &c->now);
+	}
 }
 
 void record_set_lack(struct record *r, enum stage stage, const char *sentence)

@@ -160,10 +160,17 @@ const char *record_digest(const struct record *r);
 void record_set_stage(struct record *r, const struct run *run, unsigned int stages,
 		      const struct stage_result *result);
 /*
- * Lists the changes that the stages of this boot could not set, unless a stage that ran later did,
- * with what they learned. Points into the record; free with vec_free(&ret->list).
+ * run_open() whose plan knows what the stages of this boot could not set, unless a later stage did,
+ * and why. r: or NULL.
  */
-void record_lessons(const struct record *r, struct lessons *ret);
+int record_open_run(const struct record *r, const struct root *root, const struct run_options *opt,
+		    struct run *ret, struct err *err);
+/*
+ * After a look: what this boot measured for the benchmarks of the plan, which a look can't see.
+ * Nothing if the record is of another profile.
+ */
+void record_recall_figures(const struct record *r, const struct profile *profile,
+			   struct plan *plan);
 void record_set_lack(struct record *r, enum stage stage, const char *sentence);
 /* Takes ownership of the measurements. */
 void record_set_measurements(struct record *r, struct measurements *m);

@@ -86,7 +86,9 @@ char *finding_reason(const struct finding *f)
 	const char *why = refused ? f->tried.words : f->why;
 	const char *remedy = refused ? f->tried.remedy : f->remedy;
 
-	return why ? xasprintf("%s%s%s", why, remedy ? "; " : "", or_empty(remedy)) : NULL;
+	return why ? xasprintf("%s%s%s%s%s", why, f->causes ? "; " : "", or_empty(f->causes),
+			       remedy ? "; " : "", or_empty(remedy))
+		   : NULL;
 }
 
 static void add_clause(struct str *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

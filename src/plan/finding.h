@@ -94,7 +94,8 @@ void finding_say(struct finding *f, char *text, unsigned int mend);
  * does not.
  */
 bool finding_was_refused(const struct finding *f);
-/* Why it is so, by that stage or by the look, and the remedy. NULL: not known. Caller frees. */
+/* Why it is so, by that stage or by the look, the causes and the remedy. NULL: not known. Caller
+ * frees. */
 char *finding_reason(const struct finding *f);
 /* One line: "ID: found '1', expected '2'; the remedy". Caller frees. */
 char *finding_text(const struct finding *f);

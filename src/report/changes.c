@@ -23,6 +23,11 @@ static enum rank rank_of(const struct change *c)
 	case CHANGE_SET:
 		return DONE;
 	case CHANGE_DIFFERS:
+	case CHANGE_SLOW:
+	case CHANGE_INTERMITTENT:
+	case CHANGE_INVALID:
+	case CHANGE_NOT_YET:
+	case CHANGE_CANNOT_MEASURE:
 		return DIFFERENCES;
 	case CHANGE_WAITS:
 		return WAITING;

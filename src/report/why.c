@@ -201,13 +201,16 @@ static void print_recorded(const struct page *p, const struct record_change *c)
 			   or_empty(reason));
 }
 
-static void print_measured(const struct page *p, const struct measurement *m)
+/* The change says why it is wrong, unless the figure is of another profile. */
+static void print_measured(const struct page *p, const struct why_change *c)
 {
+	const struct measurement *m = c->measured;
 	cleanup_free char *took = format_duration(m->duration);
+	const char *reason = c->change->now.state == CHANGE_TO_MEASURE ? m->reason : NULL;
 
 	print_line(p, "boot:", "measured in %s: %s, required %s: %s%s%s", took,
 		   m->measured ? m->measured : "no number", m->wanted ? m->wanted : "nothing",
-		   state_name(m->state), m->reason ? "; " : "", or_empty(m->reason));
+		   state_name(m->state), reason ? "; " : "", or_empty(reason));
 }
 
 static void print_now(const struct page *p, const struct change *c)
@@ -236,7 +239,8 @@ static void print_wrong(const struct page *p, const struct why_change *c)
 		print_line(p, "wrong:", "stage %s could not set it: %s",
 			   stage_name(c->change->now.tried.stage), c->change->now.tried.words);
 	if (c->change->now.why && (by_itself || !change_holds(c->change)))
-		print_line(p, by_itself ? "reason:" : "wrong:", "%s", c->change->now.why);
+		print_line(p, by_itself ? "reason:" : "wrong:", "%s%s%s", c->change->now.why,
+			   c->change->now.causes ? "; " : "", or_empty(c->change->now.causes));
 	if (why_drifted(c))
 		print_line(p, "drift:", "held when stage %s ended: another program set it since",
 			   stage_name(c->then->stage));
@@ -259,10 +263,11 @@ static void print_change(const struct page *p, const struct why_change *c)
 		print_line(p, "shared:", "%s", c->change->now.note);
 	print_others(p, &c->others);
 	if (c->measured)
-		print_measured(p, c->measured);
+		print_measured(p, c);
 	else if (c->then)
 		print_recorded(p, c->then);
-	print_now(p, c->change);
+	if (!c->measured || c->change->now.state == CHANGE_TO_MEASURE)
+		print_now(p, c->change);
 	print_wrong(p, c);
 }
 
