@@ -36,24 +36,31 @@ static const struct spec check_run = {
 	.check = value_word,
 	.words = check_words,
 	.meanings = WORDS(
-		"memory_bandwidth", "rate of memory, of each NUMA node", "memory_latency",
-		"latency of memory", "jitter", "longest wait for a CPU", "pcie_link",
-		"speed and width of the PCIe link", "pcie_errors",
-		"errors of the PCIe link since boot", "memory_errors", "errors of DIMMs (EDAC)",
-		"port_errors", "error counters of RDMA ports", "nvme_health",
-		"SMART log of NVMe drives", "throttling", "heat that slows CPUs down",
-		"iommu_groups", "members and type of IOMMU groups", "carrier",
-		"carrier and speed of netdevs", "rdma_link", "state and speed of RDMA ports",
-		"rdma_loopback", "rate and latency of each NIC with itself", "rdma_pairs",
-		"rate and latency between NICs of the node", "gpu_driver",
-		"the driver of each GPU, and its flavor", "gpu_health",
-		"faults that NVML reports of each GPU, before and after load", "gpu_fabric",
-		"the NVLink fabric of each GPU", "gpu_xid", "Xids of the kernel's log", "gpu_copy",
-		"rate between each GPU and memory", "gpu_peer", "rate between GPUs", "gpudirect",
-		"whether NICs can reach the memory of GPUs", "gpu_rdma",
-		"rate of NICs from the memory of GPUs", "storage_read",
-		"rate and latency of a file or disk", "memlock",
-		"memory that processes of services may lock", "command", "a program of the site"),
+		MEANS("memory_bandwidth", "rate of memory, of each NUMA node"),
+		MEANS("memory_latency", "latency of memory"),
+		MEANS("jitter", "longest wait for a CPU"),
+		MEANS("pcie_link", "speed and width of the PCIe link"),
+		MEANS("pcie_errors", "errors of the PCIe link since boot"),
+		MEANS("memory_errors", "errors of DIMMs (EDAC)"),
+		MEANS("port_errors", "error counters of RDMA ports"),
+		MEANS("nvme_health", "SMART log of NVMe drives"),
+		MEANS("throttling", "heat that slows CPUs down"),
+		MEANS("iommu_groups", "members and type of IOMMU groups"),
+		MEANS("carrier", "carrier and speed of netdevs"),
+		MEANS("rdma_link", "state and speed of RDMA ports"),
+		MEANS("rdma_loopback", "rate and latency of each NIC with itself"),
+		MEANS("rdma_pairs", "rate and latency between NICs of the node"),
+		MEANS("gpu_driver", "the driver of each GPU, and its flavor"),
+		MEANS("gpu_health", "faults that NVML reports of each GPU, before and after load"),
+		MEANS("gpu_fabric", "the NVLink fabric of each GPU"),
+		MEANS("gpu_xid", "Xids of the kernel's log"),
+		MEANS("gpu_copy", "rate between each GPU and memory"),
+		MEANS("gpu_peer", "rate between GPUs"),
+		MEANS("gpudirect", "whether NICs can reach the memory of GPUs"),
+		MEANS("gpu_rdma", "rate of NICs from the memory of GPUs"),
+		MEANS("storage_read", "rate and latency of a file or disk"),
+		MEANS("memlock", "memory that processes of services may lock"),
+		MEANS("command", "a program of the site")),
 };
 static const struct spec check_on = {
 	.what = "a device set, or \"vfs of SET\"",
@@ -63,15 +70,14 @@ static const struct spec check_on = {
 static const struct spec check_per = {
 	.what = "a unit to measure each of",
 	.check = value_word,
-	.words = WORDS("node", "node_pair"),
-	.meanings = WORDS("node", "each NUMA node by itself", "node_pair",
-			  "the CPUs of each NUMA node with the memory of each other"),
+	.meanings = WORDS(
+		MEANS("node", "each NUMA node by itself"),
+		MEANS("node_pair", "the CPUs of each NUMA node with the memory of each other")),
 };
 static const struct spec check_cpus = {
 	.what = "isolated or a CPU list such as 2-47",
 	.check = value_cpus,
-	.words = WORDS("isolated"),
-	.meanings = WORDS("isolated", "those of kernel_args.isolate_cpus, or of this boot"),
+	.meanings = WORDS(MEANS("isolated", "those of kernel_args.isolate_cpus, or of this boot")),
 	.pattern = CPUS,
 };
 static const struct spec rate = {
@@ -118,10 +124,9 @@ static const struct spec pcie_width = {
 static const struct spec group_type = {
 	.what = "a type of IOMMU group",
 	.check = value_word,
-	.words = WORDS("identity", "DMA", "DMA-FQ"),
-	.meanings = WORDS("identity", "DMA is not translated (passthrough)", "DMA",
-			  "translated, flushed at once (strict)", "DMA-FQ",
-			  "translated, flushed in batches (lazy)"),
+	.meanings = WORDS(MEANS("identity", "DMA is not translated (passthrough)"),
+			  MEANS("DMA", "translated, flushed at once (strict)"),
+			  MEANS("DMA-FQ", "translated, flushed in batches (lazy)")),
 };
 static const struct spec timeout = {
 	.what = "a duration such as 30s",
@@ -132,10 +137,11 @@ static const struct spec timeout = {
 static const struct spec on_fail = {
 	.what = "a consequence",
 	.check = value_word,
-	.words = WORDS("block", "degrade", "warn"),
-	.meanings = WORDS("block", "the node is not ready", "degrade",
-			  "the node is degraded, and admits work where gate.admit_degraded says so",
-			  "warn", "a warning in addition to the verdict"),
+	.meanings = WORDS(
+		MEANS("block", "the node is not ready"),
+		MEANS("degrade",
+		      "the node is degraded, and admits work where gate.admit_degraded says so"),
+		MEANS("warn", "a warning in addition to the verdict")),
 };
 static const struct spec corrected = {
 	.what = "a number of errors",
@@ -162,28 +168,27 @@ static const struct spec wear = {
 static const struct spec gpu_flavor = {
 	.what = "a flavor of NVIDIA's kernel modules",
 	.check = value_word,
-	.words = WORDS("open", "proprietary"),
-	.meanings = WORDS("open", "the modules of which the source is published", "proprietary",
-			  "the closed modules"),
+	.meanings = WORDS(MEANS("open", "the modules of which the source is published"),
+			  MEANS("proprietary", "the closed modules")),
 };
 static const struct spec fabric_mode = {
 	.what = "a mode",
 	.check = value_word,
-	.words = WORDS("none", "node", "multinode"),
-	.meanings = WORDS("none", "no NVLink fabric", "node", "the fabric of one node, by NVSwitch",
-			  "multinode", "a fabric of several nodes, such as NVL72"),
+	.meanings = WORDS(MEANS("none", "no NVLink fabric"),
+			  MEANS("node", "the fabric of one node, by NVSwitch"),
+			  MEANS("multinode", "a fabric of several nodes, such as NVL72")),
 };
 static const struct spec health_question = {
 	.what = "a question of a GPU's health",
 	.check = value_word,
-	.words = WORDS("ecc", "ecc_errors", "remapped_rows", "retired_pages", "pcie_width",
-		       "clocks"),
-	.meanings =
-		WORDS("ecc", "ECC is on, and stays on after the next reset", "ecc_errors",
-		      "uncorrected errors of this boot", "remapped_rows",
-		      "rows that failed and have spare ones; none is left to fail", "retired_pages",
-		      "pages that are out of use, of GPUs without row remapping", "pcie_width",
-		      "the width of the PCIe link", "clocks", "reasons that hold the clocks down"),
+	.meanings = WORDS(
+		MEANS("ecc", "ECC is on, and stays on after the next reset"),
+		MEANS("ecc_errors", "uncorrected errors of this boot"),
+		MEANS("remapped_rows",
+		      "rows that failed and have spare ones; none is left to fail"),
+		MEANS("retired_pages", "pages that are out of use, of GPUs without row remapping"),
+		MEANS("pcie_width", "the width of the PCIe link"),
+		MEANS("clocks", "reasons that hold the clocks down")),
 };
 static const struct spec health_questions = {
 	.kind = SPEC_LIST,

@@ -55,11 +55,15 @@ static char *words_text(const char *key)
 {
 	const struct spec *all = spec_child(spec_child(schema_profile(), "gate"), "checks");
 	const struct spec *spec = spec_child(spec_child(all, "any"), key);
-	const char *const *words = spec && spec->check == value_word ? spec->words : NULL;
+	const char *word = spec && spec->check == value_word ? spec_word(spec, 0) : NULL;
 	struct str out = {0};
 
-	for (size_t i = 0; words && words[i]; i++)
-		str_addf(&out, "%s%s", !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
+	for (size_t i = 1; word; i++) {
+		const char *next = spec_word(spec, i);
+
+		str_addf(&out, "%s%s", i == 1 ? "" : next ? ", " : " or ", word);
+		word = next;
+	}
 	return str_take(&out);
 }
 

@@ -39,9 +39,10 @@ static char *kernel_of(const struct row *row)
 static json_t *words_json(const struct spec *spec)
 {
 	json_t *list = json_array();
+	const char *word;
 
-	for (size_t i = 0; spec->words && spec->words[i]; i++)
-		json_array_append_new(list, json_string(spec->words[i]));
+	for (size_t i = 0; (word = spec_word(spec, i)); i++)
+		json_array_append_new(list, json_string(word));
 	return list;
 }
 
@@ -88,18 +89,18 @@ static void print_line(const char *name, const char *fmt, ...)
 static void print_words(const struct spec *scalar)
 {
 	cleanup_str struct str words = {0};
+	const char *word;
 	int width = 0;
 
-	for (size_t i = 0; scalar->words && scalar->words[i]; i++) {
-		str_addf(&words, "%s%s", i ? ", " : "", scalar->words[i]);
-		width = (int)strlen(scalar->words[i]) > width ? (int)strlen(scalar->words[i])
-							      : width;
+	for (size_t i = 0; (word = spec_word(scalar, i)); i++) {
+		str_addf(&words, "%s%s", i ? ", " : "", word);
+		width = (int)strlen(word) > width ? (int)strlen(word) : width;
 	}
 	if (words.len && !scalar->meanings)
 		print_line("words", "%s", words.s);
-	for (size_t i = 0; scalar->meanings && scalar->words[i]; i++)
-		print_line(i ? "" : "words", "%-*s  %s", width, scalar->words[i],
-			   spec_meaning(scalar, scalar->words[i]) ?: "");
+	for (size_t i = 0; scalar->meanings && (word = spec_word(scalar, i)); i++)
+		print_line(i ? "" : "words", "%-*s  %s", width, word,
+			   spec_meaning(scalar, word) ?: "");
 }
 
 static void print_value(const struct row *row)

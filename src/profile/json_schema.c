@@ -138,15 +138,16 @@ static json_t *checked(const struct spec *s, bool nullable)
 static json_t *words_of(const struct spec *s, bool nullable)
 {
 	json_t *list = json_array(), *meanings = json_array();
+	const char *w;
 
-	for (const char *const *w = s->words; *w; w++) {
-		const char *meaning = spec_meaning(s, *w) ?: "";
+	for (size_t i = 0; (w = spec_word(s, i)); i++) {
+		const char *meaning = spec_meaning(s, w) ?: "";
 
-		add(list, json_string(*w));
+		add(list, json_string(w));
 		add(meanings, json_string(meaning));
-		if ((*w)[strspn(*w, "0123456789.")])
+		if (w[strspn(w, "0123456789.")])
 			continue;
-		add(list, strchr(*w, '.') ? json_real(strtod(*w, NULL)) : json_integer(atoll(*w)));
+		add(list, strchr(w, '.') ? json_real(strtod(w, NULL)) : json_integer(atoll(w)));
 		add(meanings, json_string(meaning));
 	}
 	if (nullable) {
@@ -161,7 +162,7 @@ json_t *json_schema_scalar(const struct spec *s, bool nullable)
 {
 	if (s->check == value_word || s->check == value_page_size)
 		return words_of(s, nullable);
-	if (s->words)
+	if (spec_word(s, 0))
 		return json_pack("{s:[o, o]}", "anyOf", words_of(s, nullable), checked(s, false));
 	return checked(s, nullable);
 }
@@ -194,13 +195,14 @@ static json_t *markdown_of(const struct field *f, const struct spec *s)
 	const struct spec *scalar = spec_scalar(s);
 	cleanup_free char *min = NULL, *max = NULL;
 	cleanup_str struct str out = {0};
+	const char *word;
 
 	str_addf(&out, "%s\n\nExpected: %s.", f->help, s->what);
-	for (const char *const *w = scalar->words; w && *w; w++) {
-		const char *meaning = spec_meaning(scalar, *w);
+	for (size_t i = 0; (word = spec_word(scalar, i)); i++) {
+		const char *meaning = spec_meaning(scalar, word);
 
-		str_addf(&out, "%s- `%s`%s%s", w == scalar->words ? "\n\n" : "\n", *w,
-			 meaning ? ": " : "", meaning ?: "");
+		str_addf(&out, "%s- `%s`%s%s", i ? "\n" : "\n\n", word, meaning ? ": " : "",
+			 meaning ?: "");
 	}
 	if (spec_range(scalar, &min, &max))
 		str_addf(&out, "\n\nRange: %s to %s%s%s.", min, max, scalar->unit ? " " : "",

@@ -60,16 +60,14 @@ static const struct spec match_dmi = {
 static const struct spec match_arch = {
 	.what = "an architecture",
 	.check = value_word,
-	.words = WORDS("x86_64", "aarch64"),
-	.meanings = WORDS("x86_64", "CPUs of Intel and AMD", "aarch64",
-			  "CPUs of Arm's 64-bit architecture"),
+	.meanings = WORDS(MEANS("x86_64", "CPUs of Intel and AMD"),
+			  MEANS("aarch64", "CPUs of Arm's 64-bit architecture")),
 };
 const struct spec spec_cpu_vendor = {
 	.what = "a CPU vendor",
 	.check = value_word,
-	.words = WORDS("intel", "amd", "arm"),
-	.meanings = WORDS("intel", "CPUs of Intel", "amd", "CPUs of AMD", "arm",
-			  "CPUs of Arm's architecture, of any vendor"),
+	.meanings = WORDS(MEANS("intel", "CPUs of Intel"), MEANS("amd", "CPUs of AMD"),
+			  MEANS("arm", "CPUs of Arm's architecture, of any vendor")),
 };
 static const struct spec pci_id = {
 	.what = "a PCI id, \"vvvv:dddd\" (vendor and device, four hex digits each)",
@@ -135,9 +133,8 @@ const struct spec spec_numa_node = {
 static const struct spec link_layer = {
 	.what = "a link layer",
 	.check = value_word,
-	.words = WORDS("ethernet", "infiniband"),
-	.meanings = WORDS("ethernet", "ports that are Ethernet now, including RoCE", "infiniband",
-			  "ports that are InfiniBand now"),
+	.meanings = WORDS(MEANS("ethernet", "ports that are Ethernet now, including RoCE"),
+			  MEANS("infiniband", "ports that are InfiniBand now")),
 };
 static const struct spec device_set = {
 	.kind = SPEC_MAP,
@@ -176,9 +173,8 @@ static const struct spec devices = {
 const struct spec spec_on_drift = {
 	.what = "a consequence of a later change",
 	.check = value_word,
-	.words = WORDS("lapse", "warn"),
-	.meanings = WORDS("lapse", "the verdict lapses: the node accepts no more work", "warn",
-			  "the verdict stays, with a warning"),
+	.meanings = WORDS(MEANS("lapse", "the verdict lapses: the node accepts no more work"),
+			  MEANS("warn", "the verdict stays, with a warning")),
 };
 const struct spec spec_page_size = {
 	.what = "a page size",
@@ -190,8 +186,7 @@ const struct spec spec_page_size = {
 const struct spec spec_memlock = {
 	.what = "a size such as 64G, or unlimited",
 	.check = value_size,
-	.words = WORDS("unlimited"),
-	.meanings = WORDS("unlimited", "no limit"),
+	.meanings = WORDS(MEANS("unlimited", "no limit")),
 	.min = 65536, /* the default limit of kernels before 5.16 */
 	.max = INT64_C(1) << 50,
 	.pattern = "^" NUMBER_OF "[KMGT]$",

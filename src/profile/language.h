@@ -6,6 +6,8 @@
 #include "profile/value.h"
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+/* .meanings = WORDS(MEANS("none", "no driver"), MEANS("all", "...")) */
+#define MEANS(word, meaning) word, meaning
 #define FIELDS(...) ((const struct field[]){__VA_ARGS__, {.name = NULL}})
 /* KEY("mtu", &mtu, "MTU of the netdev.", .since = KERNEL(5, 7)) */
 #define KEY(key, of, ...)                                        \

@@ -54,6 +54,13 @@ bool spec_accepts(const struct spec *spec, const char *text)
 	return accepted;
 }
 
+const char *spec_word(const struct spec *s, size_t index)
+{
+	if (s->words)
+		return s->words[index];
+	return s->meanings ? s->meanings[2 * index] : NULL;
+}
+
 const char *spec_meaning(const struct spec *s, const char *word)
 {
 	for (const char *const *m = s->meanings; m && *m; m += 2)

@@ -74,10 +74,11 @@ struct spec {
 	const char *what; /* "a page size such as 2M": fits into "expected ..., not a list" */
 	/* SPEC_SCALAR */
 	scalar_check *check;
-	const char *const
-		*words; /* accepted by check, alone or with other values; NULL-terminated */
-	const char *const
-		*meanings;   /* pairs of a word and its effect, in any order; NULL-terminated */
+	/*
+	 * Words that check accepts, alone or with other values: those of words, NULL-terminated, or
+	 * else those of meanings, which are pairs of a word and its effect.
+	 */
+	const char *const *words, *const *meanings;
 	const char *meaning; /* default meaning of words that meanings lacks; or NULL */
 	int64_t min, max;    /* in the check's unit; max 0: no range */
 	const char *unit;    /* unit of a number that is written without one: "packets"; or NULL */
@@ -115,6 +116,8 @@ bool spec_may_append(const struct spec *map, const struct field *field);
 bool spec_range(const struct spec *s, char **min, char **max); /* the caller frees */
 /* Whether the check of a scalar accepts this text, written without quotes. */
 bool spec_accepts(const struct spec *spec, const char *text);
+/* The word with that index, from 0; NULL at the end. */
+const char *spec_word(const struct spec *s, size_t index);
 /* The meaning of a word, for editors and `explain`; NULL: the word is self-explanatory. */
 const char *spec_meaning(const struct spec *s, const char *word);
 const struct field *spec_field(const struct spec *spec, const char *key);

@@ -33,10 +33,12 @@ static bool only(const char *s, const char *chars)
 	return *s && !s[strspn(s, chars)];
 }
 
-static void list_words(struct str *out, const char *const *words)
+static void list_words(struct str *out, const struct spec *s)
 {
-	for (size_t i = 0; words && words[i]; i++)
-		str_addf(out, "%s%s", i ? ", " : "", words[i]);
+	const char *word;
+
+	for (size_t i = 0; (word = spec_word(s, i)); i++)
+		str_addf(out, "%s%s", i ? ", " : "", word);
 }
 
 /* "'x' is not WHAT[; NOTE]" */
@@ -60,21 +62,25 @@ static bool accept(struct ynode *n, enum value_type type, uint64_t number)
 
 static bool is_word(const struct spec *s, struct ynode *n)
 {
-	for (size_t i = 0; s->words && s->words[i]; i++)
-		if (streq(n->text, s->words[i]))
+	const char *word;
+
+	for (size_t i = 0; (word = spec_word(s, i)); i++)
+		if (streq(n->text, word))
 			return accept(n, VALUE_WORD, i);
 	return false;
 }
 
 char *value_text(const struct value *v, int64_t number)
 {
+	const char *word;
+
 	if (v->type == VALUE_BOOL)
 		return number == 0 || number == 1 ? xstrdup(number ? "true" : "false") : NULL;
 	if (v->type != VALUE_WORD)
 		return xasprintf("%lld", (long long)number);
-	for (size_t i = 0; v->spec->words[i]; i++)
+	for (size_t i = 0; (word = spec_word(v->spec, i)); i++)
 		if ((int64_t)i == number)
-			return xstrdup(v->spec->words[i]);
+			return xstrdup(word);
 	return NULL;
 }
 
@@ -199,11 +205,14 @@ bool value_schema(const struct spec *s, struct ynode *n, struct str *why)
 
 bool value_word(const struct spec *s, struct ynode *n, struct str *why)
 {
-	const char *near;
+	const char *word, *near = NULL;
+	size_t best = SIZE_MAX;
 
 	if (is_word(s, n))
 		return true;
-	near = nearest_word(n->text, s->words);
+	for (size_t i = 0; (word = spec_word(s, i)); i++)
+		if (str_is_near(n->text, word, &best))
+			near = word;
 	str_addf(why, "'%.*s' is %snot %s; ", SHOWN, n->text,
 		 is_switch_word(n->text) ? "a boolean in YAML 1.1, and " : "", s->what);
 	if (near) {
@@ -211,7 +220,7 @@ bool value_word(const struct spec *s, struct ynode *n, struct str *why)
 		return false;
 	}
 	str_add(why, "expected one of: ");
-	list_words(why, s->words);
+	list_words(why, s);
 	return false;
 }
 

@@ -27,12 +27,12 @@ enum {
 static const struct spec scheduler = {
 	.what = "an I/O scheduler",
 	.check = value_word,
-	.words = WORDS("none", "mq-deadline", "kyber", "bfq"),
-	.meanings = WORDS("none", "no scheduler: requests go to the disk as they come; for NVMe",
-			  "mq-deadline",
-			  "reads before writes, with a deadline for each; for SATA and SAS",
-			  "kyber", "two latency targets, for fast disks", "bfq",
-			  "fair shares, for slow disks and desktops"),
+	.meanings =
+		WORDS(MEANS("none", "no scheduler: requests go to the disk as they come; for NVMe"),
+		      MEANS("mq-deadline",
+			    "reads before writes, with a deadline for each; for SATA and SAS"),
+		      MEANS("kyber", "two latency targets, for fast disks"),
+		      MEANS("bfq", "fair shares, for slow disks and desktops")),
 };
 /* The kernel counts pages, and rounds down. */
 static const struct spec read_ahead = {

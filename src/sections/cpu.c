@@ -21,25 +21,25 @@
 static const struct spec governor = {
 	.what = "a governor",
 	.check = value_word,
-	.words = WORDS("performance", "powersave", "schedutil", "ondemand", "conservative"),
-	.meanings = WORDS("performance",
-			  "the highest frequency; with intel_pstate or amd_pstate in active mode, "
-			  "a preference for it",
-			  "powersave",
-			  "the lowest frequency; with intel_pstate or amd_pstate in active mode, "
-			  "the CPU's choice by epp",
-			  "schedutil", "the frequency follows the scheduler's load", "ondemand",
-			  "the frequency jumps with load", "conservative",
-			  "the frequency rises step by step with load"),
+	.meanings = WORDS(
+		MEANS("performance",
+		      "the highest frequency; with intel_pstate or amd_pstate in active mode, "
+		      "a preference for it"),
+		MEANS("powersave",
+		      "the lowest frequency; with intel_pstate or amd_pstate in active mode, "
+		      "the CPU's choice by epp"),
+		MEANS("schedutil", "the frequency follows the scheduler's load"),
+		MEANS("ondemand", "the frequency jumps with load"),
+		MEANS("conservative", "the frequency rises step by step with load")),
 };
 static const struct spec epp = {
 	.what = "a preference",
 	.check = value_word,
-	.words = WORDS("default", "performance", "balance_performance", "balance_power", "power"),
 	.meanings =
-		WORDS("default", "the firmware's own", "performance", "the fastest",
-		      "balance_performance", "fast, with some regard to energy", "balance_power",
-		      "economical, with some regard to speed", "power", "the most economical"),
+		WORDS(MEANS("default", "the firmware's own"), MEANS("performance", "the fastest"),
+		      MEANS("balance_performance", "fast, with some regard to energy"),
+		      MEANS("balance_power", "economical, with some regard to speed"),
+		      MEANS("power", "the most economical")),
 };
 static const struct spec latency = {
 	.what = "a latency such as 10us",
@@ -50,8 +50,7 @@ static const struct spec latency = {
 static const struct spec workqueue_cpus = {
 	.what = "the word housekeeping",
 	.check = value_word,
-	.words = WORDS("housekeeping"),
-	.meanings = WORDS("housekeeping", "the CPUs that isolate_cpus leaves"),
+	.meanings = WORDS(MEANS("housekeeping", "the CPUs that isolate_cpus leaves")),
 };
 
 /*

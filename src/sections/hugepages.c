@@ -33,12 +33,12 @@ static const struct spec page_nodes = {
 static const struct spec page_when = {
 	.what = "a time to allocate pages",
 	.check = value_word,
-	.words = WORDS("boot", "runtime"),
-	.meanings = WORDS("boot",
-			  "by kernel arguments of Linux 5.16 and newer, while memory is whole; a "
-			  "change takes one reboot",
-			  "runtime",
-			  "by the initramfs, without a reboot; the memory may have room for fewer"),
+	.meanings = WORDS(
+		MEANS("boot",
+		      "by kernel arguments of Linux 5.16 and newer, while memory is whole; a "
+		      "change takes one reboot"),
+		MEANS("runtime",
+		      "by the initramfs, without a reboot; the memory may have room for fewer")),
 };
 /* at: defaults to boot; per_node applies to nodes with CPUs */
 static const struct spec keys = {

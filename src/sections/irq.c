@@ -20,8 +20,7 @@
 static const struct spec cpus = {
 	.what = "local_node or a CPU list such as 2-17",
 	.check = value_cpus,
-	.words = WORDS("local_node"),
-	.meanings = WORDS("local_node", "the CPUs of the member's NUMA node"),
+	.meanings = WORDS(MEANS("local_node", "the CPUs of the member's NUMA node")),
 	.pattern = CPUS,
 };
 OPTIONAL_KEYS(optional, "affinity");

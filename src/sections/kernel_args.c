@@ -20,16 +20,14 @@
 static const struct spec iommu_mode = {
 	.what = "an IOMMU mode",
 	.check = value_word,
-	.words = (const char *const[]){[IOMMU_DISABLED] = "disabled",
-				       [IOMMU_PASSTHROUGH] = "passthrough",
-				       [IOMMU_LAZY] = "lazy",
-				       [IOMMU_STRICT] = "strict",
-				       NULL},
-	.meanings = WORDS("disabled", "no IOMMU: no VFs for VMs, no interrupt remapping by it",
-			  "passthrough",
-			  "DMA of the host is not translated; VMs and vfio-pci still are", "lazy",
-			  "DMA is translated, and stale translations are flushed in batches",
-			  "strict", "DMA is translated, and each unmapping flushes at once"),
+	.words = WORDS([IOMMU_DISABLED] = "disabled", [IOMMU_PASSTHROUGH] = "passthrough",
+		       [IOMMU_LAZY] = "lazy", [IOMMU_STRICT] = "strict"),
+	.meanings = WORDS(
+		MEANS("disabled", "no IOMMU: no VFs for VMs, no interrupt remapping by it"),
+		MEANS("passthrough",
+		      "DMA of the host is not translated; VMs and vfio-pci still are"),
+		MEANS("lazy", "DMA is translated, and stale translations are flushed in batches"),
+		MEANS("strict", "DMA is translated, and each unmapping flushes at once")),
 };
 static const struct spec kernel_arg = {
 	.what = "a kernel argument such as pci=realloc",

@@ -39,8 +39,7 @@ static const struct spec process_count = {
 	.what = "a number of processes, or unlimited",
 	.unit = "processes",
 	.check = value_int,
-	.words = WORDS("unlimited"),
-	.meanings = WORDS("unlimited", "no limit"),
+	.meanings = WORDS(MEANS("unlimited", "no limit")),
 	.min = 1024,
 	.max = 4194304, /* PID_MAX_LIMIT */
 };

@@ -52,9 +52,8 @@ static const struct spec switches = {
 static const struct spec queue_cpus = {
 	.what = "local_node, none or a CPU list such as 2-17",
 	.check = value_cpus,
-	.words = WORDS("local_node", "none"),
-	.meanings = WORDS("local_node", "the CPUs of the member's NUMA node", "none",
-			  "no CPUs: the kernel's default"),
+	.meanings = WORDS(MEANS("local_node", "the CPUs of the member's NUMA node"),
+			  MEANS("none", "no CPUs: the kernel's default")),
 	.pattern = CPUS,
 };
 

@@ -14,20 +14,21 @@
 static const struct spec thp = {
 	.what = "a use of transparent huge pages",
 	.check = value_word,
-	.words = WORDS("always", "madvise", "never"),
-	.meanings = WORDS("always", "all anonymous memory", "madvise",
-			  "memory for which a program asks by madvise(2)", "never", "none"),
+	.meanings = WORDS(MEANS("always", "all anonymous memory"),
+			  MEANS("madvise", "memory for which a program asks by madvise(2)"),
+			  MEANS("never", "none")),
 };
 static const struct spec thp_defrag = {
 	.what = "a way to make huge pages",
 	.check = value_word,
-	.words = WORDS("always", "defer", "defer+madvise", "madvise", "never"),
 	.meanings = WORDS(
-		"always", "each page fault reclaims and compacts at once, and may stall", "defer",
-		"kswapd and kcompactd are woken, and the fault goes on with small pages",
-		"defer+madvise", "as always for memory of madvise(2), as defer for all other",
-		"madvise", "as always for memory of madvise(2), not at all for other", "never",
-		"no page fault compacts"),
+		MEANS("always", "each page fault reclaims and compacts at once, and may stall"),
+		MEANS("defer",
+		      "kswapd and kcompactd are woken, and the fault goes on with small pages"),
+		MEANS("defer+madvise",
+		      "as always for memory of madvise(2), as defer for all other"),
+		MEANS("madvise", "as always for memory of madvise(2), not at all for other"),
+		MEANS("never", "no page fault compacts")),
 };
 static const struct spec scan_sleep = {
 	.what = "a time between two scans, such as 10s",
@@ -53,10 +54,9 @@ static const struct spec khugepaged = {
 static const struct spec ksm = {
 	.what = "a state of same-page merging",
 	.check = value_word,
-	.words = WORDS("stop", "run", "unmerge"),
-	.meanings = WORDS("stop", "stops merging, and keeps merged pages", "run",
-			  "merges pages that programs have marked", "unmerge",
-			  "stops and undoes all merging"),
+	.meanings = WORDS(MEANS("stop", "stops merging, and keeps merged pages"),
+			  MEANS("run", "merges pages that programs have marked"),
+			  MEANS("unmerge", "stops and undoes all merging")),
 };
 TUNING_OPTIONAL(optional, "thp", "thp_defrag", "khugepaged", "ksm", "compaction_proactiveness",
 		"zone_reclaim");

@@ -89,9 +89,9 @@ static const struct spec port_number = {
 static const struct spec protocol = {
 	.what = "a transport",
 	.check = value_word,
-	.words = WORDS("rdma", "rdma6", "tcp", "tcp6"),
-	.meanings = WORDS("rdma", "NFS over RDMA, IPv4", "rdma6", "NFS over RDMA, IPv6", "tcp",
-			  "NFS over TCP, IPv4", "tcp6", "NFS over TCP, IPv6"),
+	.meanings =
+		WORDS(MEANS("rdma", "NFS over RDMA, IPv4"), MEANS("rdma6", "NFS over RDMA, IPv6"),
+		      MEANS("tcp", "NFS over TCP, IPv4"), MEANS("tcp6", "NFS over TCP, IPv6")),
 };
 static const struct spec version = {
 	.what = "a version of NFS",

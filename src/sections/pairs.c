@@ -18,27 +18,25 @@
 static const struct spec nearness = {
 	.what = "a nearness",
 	.check = value_word,
-	.words = WORDS("pcie_switch", "root_port", "numa_node"),
-	.meanings = WORDS("pcie_switch", "below one PCIe switch", "root_port",
-			  "below one root port", "numa_node", "at one NUMA node"),
+	.meanings = WORDS(MEANS("pcie_switch", "below one PCIe switch"),
+			  MEANS("root_port", "below one root port"),
+			  MEANS("numa_node", "at one NUMA node")),
 };
 /* In the order of enum p2p_wish. */
 static const struct spec p2p_wish = {
 	.what = "a path between NIC and GPU",
 	.check = value_word,
-	.words = WORDS("direct", "translated", "isolated"),
-	.meanings =
-		WORDS("direct",
-		      "directly through the bridges between them: for containers and bare metal",
-		      "translated", "directly, once the IOMMU has translated addresses (ATS)",
-		      "isolated", "through the root complex and the IOMMU: for VMs"),
+	.meanings = WORDS(
+		MEANS("direct",
+		      "directly through the bridges between them: for containers and bare metal"),
+		MEANS("translated", "directly, once the IOMMU has translated addresses (ATS)"),
+		MEANS("isolated", "through the root complex and the IOMMU: for VMs")),
 };
 static const struct spec acs_mode = {
 	.what = "a way to treat ACS",
 	.check = value_word,
-	.words = WORDS("judge", "set"),
-	.meanings = WORDS("judge", "ACS is checked and never set", "set",
-			  "a kernel argument sets ACS, in a trial boot"),
+	.meanings = WORDS(MEANS("judge", "ACS is checked and never set"),
+			  MEANS("set", "a kernel argument sets ACS, in a trial boot")),
 };
 static const struct spec keys = {
 	.kind = SPEC_MAP,

@@ -24,10 +24,10 @@ static const struct spec size = {
 static const struct spec aspm = {
 	.what = "an ASPM state",
 	.check = value_word,
-	.words = WORDS("disabled", "l0s", "l1", "l0s_l1"),
-	.meanings = WORDS("disabled", "the link never sleeps: least latency", "l0s",
-			  "one direction may sleep, for less than a microsecond", "l1",
-			  "both directions may sleep, for some microseconds", "l0s_l1", "both"),
+	.meanings = WORDS(MEANS("disabled", "the link never sleeps: least latency"),
+			  MEANS("l0s", "one direction may sleep, for less than a microsecond"),
+			  MEANS("l1", "both directions may sleep, for some microseconds"),
+			  MEANS("l0s_l1", "both")),
 };
 
 #define SETTING(key, of, help, setting) KEY(key, of, help, .item = (setting))

@@ -47,9 +47,9 @@ static const struct spec scheduling = {
 	.what = "a transmission selection",
 	.check = value_word,
 	.words = dcb_scheduling_words,
-	.meanings = WORDS("ets", "its share of the bandwidth, ets.bandwidth", "strict",
-			  "before all classes with a lower number", "vendor",
-			  "as the NIC's vendor defines it"),
+	.meanings = WORDS(MEANS("ets", "its share of the bandwidth, ets.bandwidth"),
+			  MEANS("strict", "before all classes with a lower number"),
+			  MEANS("vendor", "as the NIC's vendor defines it")),
 };
 static const struct spec class_scheduling = {
 	.kind = SPEC_MAP_OF,
@@ -153,8 +153,9 @@ static const struct spec trust = {
 	.what = "a trust mode",
 	.check = value_word,
 	.words = dcb_trust_words,
-	.meanings = WORDS("dscp", "the DSCP of the IP header, by dscp_map: RoCE v2 that is routed",
-			  "pcp", "the priority of the VLAN tag"),
+	.meanings = WORDS(
+		MEANS("dscp", "the DSCP of the IP header, by dscp_map: RoCE v2 that is routed"),
+		MEANS("pcp", "the priority of the VLAN tag")),
 };
 
 /* --- RDMA ------------------------------------------------------------------------------------- */

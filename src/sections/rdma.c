@@ -11,9 +11,10 @@
 static const struct spec mode = {
 	.what = "a network namespace mode",
 	.check = value_word,
-	.words = WORDS("shared", "exclusive"),
-	.meanings = WORDS("shared", "all network namespaces see each RDMA device", "exclusive",
-			  "an RDMA device is seen in the network namespace that it was moved to"),
+	.meanings = WORDS(
+		MEANS("shared", "all network namespaces see each RDMA device"),
+		MEANS("exclusive",
+		      "an RDMA device is seen in the network namespace that it was moved to")),
 };
 static const struct spec keys = {
 	.kind = SPEC_MAP,

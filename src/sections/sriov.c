@@ -47,13 +47,10 @@ static const struct spec mac_list = {
 static const struct spec mac_rule = {
 	.what = "a rule for MAC addresses",
 	.check = value_word,
-	.words =
-		(const char *const[]){
-			[ADDRESS_DERIVED] = "derived", [ADDRESS_OF_DRIVER] = "driver", NULL},
-	.meanings = WORDS(
-		"derived",
-		"the same at each boot, derived from the PF's permanent address and the VF's index",
-		"driver", "the driver's choice, which may be random"),
+	.words = WORDS([ADDRESS_DERIVED] = "derived", [ADDRESS_OF_DRIVER] = "driver"),
+	.meanings = WORDS(MEANS("derived", "the same at each boot, derived from the PF's permanent "
+					   "address and the VF's index"),
+			  MEANS("driver", "the driver's choice, which may be random")),
 };
 /* derived: stable, from the PF's own address and the VF's index */
 static const struct spec vf_mac = {
@@ -76,9 +73,9 @@ static const struct spec guid_list = {
 static const struct spec guid_rule = {
 	.what = "a rule for GUIDs",
 	.check = value_word,
-	.words = (const char *const[]){[ADDRESS_DERIVED] = "derived", NULL},
-	.meanings = WORDS("derived",
-			  "the same at each boot, derived from the PF's GUID and the VF's index"),
+	.words = WORDS([ADDRESS_DERIVED] = "derived"),
+	.meanings = WORDS(MEANS(
+		"derived", "the same at each boot, derived from the PF's GUID and the VF's index")),
 };
 static const struct spec vf_guid = {
 	.kind = SPEC_EITHER,
@@ -99,14 +96,12 @@ static const struct spec vlan = {
 static const struct spec link_state = {
 	.what = "a link state",
 	.check = value_word,
-	.words = (const char *const[]){[IFLA_VF_LINK_STATE_AUTO] = "auto",
-				       [IFLA_VF_LINK_STATE_ENABLE] = "enable",
-				       [IFLA_VF_LINK_STATE_DISABLE] = "disable",
-				       NULL},
-	.meanings =
-		WORDS("auto", "the VF's link follows the port; of InfiniBand the policy Follow",
-		      "enable", "up, also while the port is down: VFs of one PF reach each other",
-		      "disable", "down"),
+	.words = WORDS([IFLA_VF_LINK_STATE_AUTO] = "auto", [IFLA_VF_LINK_STATE_ENABLE] = "enable",
+		       [IFLA_VF_LINK_STATE_DISABLE] = "disable"),
+	.meanings = WORDS(
+		MEANS("auto", "the VF's link follows the port; of InfiniBand the policy Follow"),
+		MEANS("enable", "up, also while the port is down: VFs of one PF reach each other"),
+		MEANS("disable", "down")),
 };
 /* IFLA_VF_RATE is in Mb/s. */
 static const struct spec rate = {
@@ -120,10 +115,11 @@ static const struct spec driver = {
 	.what = "a binding of VFs",
 	.check = value_word,
 	.words = vf_driver_words,
-	.meanings = WORDS("netdev",
-			  "the VF's own driver, such as mlx5_core: for the host and containers",
-			  "vfio-pci", "for VMs and user space drivers; needs an IOMMU", "none",
-			  "no driver: another program binds the VFs"),
+	.meanings =
+		WORDS(MEANS("netdev",
+			    "the VF's own driver, such as mlx5_core: for the host and containers"),
+		      MEANS("vfio-pci", "for VMs and user space drivers; needs an IOMMU"),
+		      MEANS("none", "no driver: another program binds the VFs")),
 };
 /* Less than the budget of the devices stage, 150 s. */
 static const struct spec timeout = {
@@ -180,8 +176,7 @@ static const struct spec count_of_vfs = {
 	.what = "a count of VFs, or max",
 	.unit = "VFs",
 	.check = value_int,
-	.words = WORDS("max"),
-	.meanings = WORDS("max", "as many as each member can have"),
+	.meanings = WORDS(MEANS("max", "as many as each member can have")),
 	.min = 0,
 	.max = 65535,
 };
@@ -189,8 +184,9 @@ static const struct spec mode = {
 	.what = "an eswitch mode",
 	.check = value_word,
 	.words = eswitch_words,
-	.meanings = WORDS("legacy", "the embedded switch forwards by MAC address and VLAN",
-			  "switchdev", "each VF has a representor, and flows can be offloaded"),
+	.meanings =
+		WORDS(MEANS("legacy", "the embedded switch forwards by MAC address and VLAN"),
+		      MEANS("switchdev", "each VF has a representor, and flows can be offloaded")),
 };
 /* `optional` does not cover the VFs or the mode. */
 OPTIONAL_KEYS(optional, "vf");

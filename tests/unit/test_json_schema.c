@@ -199,7 +199,7 @@ static bool check_takes(const struct spec *s, const char *text, bool plain)
 {
 	struct ynode n = {.kind = YAML_SCALAR, .text = (char *)text, .plain = plain};
 	struct str why = {0};
-	bool taken = word_is_one_of(text, s->words) || s->check(s, &n, &why);
+	bool taken = s->check(s, &n, &why);
 
 	str_free(&why);
 	free(n.value.set);
@@ -248,12 +248,13 @@ static void try_scalar(const struct spec *s)
 {
 	json_t *schema = json_schema_scalar(s, false);
 	size_t taken = try_amounts(s, schema);
+	const char *word;
 	char bound[32];
 
 	for (size_t i = 0; i < array_len(words); i++)
 		taken += try_text(s, schema, words[i]);
-	for (const char *const *w = s->words; w && *w; w++)
-		taken += try_text(s, schema, *w);
+	for (size_t i = 0; (word = spec_word(s, i)); i++)
+		taken += try_text(s, schema, word);
 	snprintf(bound, sizeof(bound), "%lld", (long long)s->min);
 	taken += try_text(s, schema, bound);
 	snprintf(bound, sizeof(bound), "%lld", (long long)s->max);

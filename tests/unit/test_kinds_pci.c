@@ -277,7 +277,7 @@ static void test_rows(void **state)
 		assert_non_null(setting);
 		if (setting->look)
 			continue;
-		for (size_t i = 0; row->spec->words && row->spec->words[i]; i++)
+		for (size_t i = 0; spec_word(row->spec, i); i++)
 			most = (int64_t)i;
 		assert_true(most > 0);
 		assert_true(most <= setting->mask / (setting->mask & -setting->mask));

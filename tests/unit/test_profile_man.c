@@ -94,8 +94,10 @@ static void want_text(struct page *p, const struct item *item, const char *text)
 
 static void want_scalar(struct page *p, const struct item *item, const struct spec *s)
 {
-	for (size_t i = 0; s->words && s->words[i]; i++)
-		want_text(p, item, s->words[i]);
+	const char *word;
+
+	for (size_t i = 0; (word = spec_word(s, i)); i++)
+		want_text(p, item, word);
 	if (s->check == value_int && s->max) {
 		char *range = xasprintf("%lld to %lld", (long long)s->min, (long long)s->max);
 
