@@ -30,16 +30,11 @@ write_section() {
 #include "profile/language.h"
 #include "sections/sections.h"
 
-static const struct spec governor = {
-	.what = "a governor",
-	.check = value_word,
-	.words = WORDS("performance", "powersave"),
-};
-static const struct spec keys = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {governor: performance}",
-	.fields = FIELDS(KEY("governor", &governor, "Governor of all CPUs.")),
-};
+static const struct spec governor =
+	ONE_OF_WORDS("a governor", WORDS("performance", "powersave"));
+static const struct spec keys =
+	MAP("a map such as {governor: performance}",
+	    KEY("governor", &governor, "Governor of all CPUs."));
 
 static int emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan,
 		struct err *err)

@@ -8,279 +8,152 @@
 
 /* --- values ------------------------------------------------------------------------------- */
 
-const struct spec spec_bool = {
-	.what = "a boolean (true or false)",
-	.check = value_bool,
-};
-static const struct spec name = {
-	.what = "a profile's name",
-	.check = value_name,
-	.pattern = "^[a-z0-9][a-z0-9._-]{0,63}$",
-};
-const struct spec spec_cpus = {
-	.what = "a CPU list such as 2-47,50-95",
-	.check = value_cpus,
-	.pattern = CPUS,
-};
-static const struct spec pattern = {
-	.what = "a text or shell pattern",
-	.check = value_pattern,
-	.pattern = "^" LINE_CHAR "{1,256}$",
-};
+const struct spec spec_bool = {.what = "a boolean (true or false)", .check = value_bool};
+static const struct spec name =
+	SCALAR("a profile's name", value_name, "^[a-z0-9][a-z0-9._-]{0,63}$");
+const struct spec spec_cpus = SCALAR("a CPU list such as 2-47,50-95", value_cpus, CPUS);
+static const struct spec pattern =
+	SCALAR("a text or shell pattern", value_pattern, "^" LINE_CHAR "{1,256}$");
 /* IFLA_MTU; no driver accepts more than 65535. */
-const struct spec spec_mtu = {
-	.what = "an MTU in bytes",
-	.unit = "bytes",
-	.check = value_int,
-	.min = 68,
-	.max = 65535,
-};
-const struct spec spec_module = {
-	.what = "a module's name",
-	.check = value_module,
-	.pattern = "^[A-Za-z0-9_-]{1,64}$",
-};
+const struct spec spec_mtu = INT("an MTU in bytes", 68, 65535, .unit = "bytes");
+const struct spec spec_module = SCALAR("a module's name", value_module, "^[A-Za-z0-9_-]{1,64}$");
+
 /* --- match -------------------------------------------------------------------------------- */
 
-static const struct spec match_dmi = {
-	.kind = SPEC_MAP,
-	.what = "a map of DMI fields",
-	.fields = FIELDS(KEY("sys_vendor", &pattern, "Maker of the machine."),
-			 KEY("product_name", &pattern, "Model of the machine."),
-			 KEY("product_family", &pattern, "Family of the model."),
-			 KEY("product_sku", &pattern, "SKU of the model."),
-			 KEY("product_version", &pattern, "Version of the model."),
-			 KEY("board_vendor", &pattern, "Maker of the board."),
-			 KEY("board_name", &pattern, "Name of the board."),
-			 KEY("chassis_vendor", &pattern, "Maker of the chassis."),
-			 KEY("bios_vendor", &pattern, "Maker of the firmware."),
-			 KEY("chassis_asset_tag", &pattern,
-			     "Asset tag, by which some clouds name their machines.")),
-};
-static const struct spec match_arch = {
-	.what = "an architecture",
-	.check = value_word,
-	.meanings = WORDS(MEANS("x86_64", "CPUs of Intel and AMD"),
-			  MEANS("aarch64", "CPUs of Arm's 64-bit architecture")),
-};
-const struct spec spec_cpu_vendor = {
-	.what = "a CPU vendor",
-	.check = value_word,
-	.meanings = WORDS(MEANS("intel", "CPUs of Intel"), MEANS("amd", "CPUs of AMD"),
-			  MEANS("arm", "CPUs of Arm's architecture, of any vendor")),
-};
-static const struct spec pci_id = {
-	.what = "a PCI id, \"vvvv:dddd\" (vendor and device, four hex digits each)",
-	.check = value_pci_id,
-	.pattern = "^[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}$",
-};
-static const struct spec match_pci = {
-	.kind = SPEC_LIST,
-	.what = "a list of PCI ids, such as [\"10de:2330\"]",
-	.item = &pci_id,
-	.identity = ITEM_TEXT,
-};
+static const struct spec match_dmi = MAP(
+	"a map of DMI fields", KEY("sys_vendor", &pattern, "Maker of the machine."),
+	KEY("product_name", &pattern, "Model of the machine."),
+	KEY("product_family", &pattern, "Family of the model."),
+	KEY("product_sku", &pattern, "SKU of the model."),
+	KEY("product_version", &pattern, "Version of the model."),
+	KEY("board_vendor", &pattern, "Maker of the board."),
+	KEY("board_name", &pattern, "Name of the board."),
+	KEY("chassis_vendor", &pattern, "Maker of the chassis."),
+	KEY("bios_vendor", &pattern, "Maker of the firmware."),
+	KEY("chassis_asset_tag", &pattern, "Asset tag, by which some clouds name their machines."));
+static const struct spec match_arch =
+	ONE_OF("an architecture", MEANS("x86_64", "CPUs of Intel and AMD"),
+	       MEANS("aarch64", "CPUs of Arm's 64-bit architecture"));
+const struct spec spec_cpu_vendor =
+	ONE_OF("a CPU vendor", MEANS("intel", "CPUs of Intel"), MEANS("amd", "CPUs of AMD"),
+	       MEANS("arm", "CPUs of Arm's architecture, of any vendor"));
+static const struct spec pci_id =
+	SCALAR("a PCI id, \"vvvv:dddd\" (vendor and device, four hex digits each)", value_pci_id,
+	       "^[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}$");
+static const struct spec match_pci =
+	LIST_OF("a list of PCI ids, such as [\"10de:2330\"]", pci_id, ITEM_TEXT);
 /* All conditions must hold; conditions.c evaluates them. */
-static const struct spec match = {
-	.kind = SPEC_MAP,
-	.what = "a map of conditions, such as dmi: {sys_vendor: ...}",
-	.fields = FIELDS(
-		KEY("dmi", &match_dmi, "DMI fields of the machine, as texts or shell patterns."),
-		KEY("arch", &match_arch, "Architecture of the machine."),
-		KEY("cpu_vendor", &spec_cpu_vendor, "CPU vendor of the machine."),
-		KEY("pci", &match_pci, "PCI ids; the machine must have a function of each.")),
-};
+static const struct spec match =
+	MAP("a map of conditions, such as dmi: {sys_vendor: ...}",
+	    KEY("dmi", &match_dmi, "DMI fields of the machine, as texts or shell patterns."),
+	    KEY("arch", &match_arch, "Architecture of the machine."),
+	    KEY("cpu_vendor", &spec_cpu_vendor, "CPU vendor of the machine."),
+	    KEY("pci", &match_pci, "PCI ids; the machine must have a function of each."));
 
 /* --- devices ------------------------------------------------------------------------------ */
 
-static const struct spec pci_address = {
-	.what = "a PCI address or a shell pattern over one, such as \"0000:5e:00.0\"",
-	.check = value_pci_address,
-	.pattern = "^([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]|"
-		   "([0-9a-f:.*?!-]|\\[|\\])*([*?]|\\[)([0-9a-f:.*?!-]|\\[|\\])*)$",
-};
-const struct spec spec_set_name = {
-	.what = "a device set's name",
-	.check = value_set_name,
-	.pattern = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$",
-};
-static const struct spec card_ports = {
-	.what = "a count of functions of one card",
-	.unit = "functions",
-	.check = value_int,
-	.min = 1,
-	.max = 256,
-};
-static const struct spec card_port = {
-	.what = "the place of a function on its card, from 1",
-	.check = value_int,
-	.min = 1,
-	.max = 256,
-};
-static const struct spec set_size = {
-	.what = "a count of functions, or \">=N\"",
-	.unit = "functions",
-	.check = value_count,
-	.min = 0,
-	.max = 1024,
-};
-const struct spec spec_numa_node = {
-	.what = "a NUMA node's number",
-	.check = value_int,
-	.min = 0,
-	.max = 1023,
-};
-static const struct spec link_layer = {
-	.what = "a link layer",
-	.check = value_word,
-	.meanings = WORDS(MEANS("ethernet", "ports that are Ethernet now, including RoCE"),
-			  MEANS("infiniband", "ports that are InfiniBand now")),
-};
-static const struct spec device_set = {
-	.kind = SPEC_MAP,
-	.what = "a map of predicates, such as {pci: \"15b3:1021\", expect: 8}",
-	.fields = FIELDS(
-		KEY("pci", &pci_id, "Vendor and device id of the members."),
-		KEY("subsystem", &pci_id, "Subsystem vendor and device id of the members."),
-		KEY("ports", &card_ports, "Number of functions that the card of a member has."),
-		KEY("expect", &set_size,
-		    "Number of members that the machine must have; default \">=1\" for a set that "
-		    "is named or protected.",
-		    .class = KEY_JUDGES),
-		KEY("link", &link_layer, "Kind of port that the members have."),
-		KEY("in", &spec_set_name,
-		    "Wider set that contains this set, and whose settings this set inherits."),
-		KEY("address", &pci_address, "PCI address of the members."),
-		KEY("driver", &spec_module, "Module that is bound to the members."),
-		KEY("numa", &spec_numa_node, "NUMA node of the members."),
-		KEY("protect", &spec_bool,
-		    "Whether the members are left alone: no section may name the set, and no other "
-		    "set includes the members; default false.",
-		    .class = KEY_GOVERNS),
-		KEY("port", &card_port, "Place of a member among the functions of its card."),
-		KEY("part_number", &pattern,
-		    "Part number in the vital product data of the members, as a text or shell "
-		    "pattern.")),
-};
-static const struct spec devices = {
-	.kind = SPEC_MAP_OF,
-	.any = "SET",
-	.what = "a map of device sets",
-	.key = &spec_set_name,
-	.item = &device_set,
-};
+static const struct spec pci_address = SCALAR(
+	"a PCI address or a shell pattern over one, such as \"0000:5e:00.0\"", value_pci_address,
+	"^([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]|"
+	"([0-9a-f:.*?!-]|\\[|\\])*([*?]|\\[)([0-9a-f:.*?!-]|\\[|\\])*)$");
+const struct spec spec_set_name =
+	SCALAR("a device set's name", value_set_name, "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$");
+static const struct spec card_ports =
+	INT("a count of functions of one card", 1, 256, .unit = "functions");
+static const struct spec card_port = INT("the place of a function on its card, from 1", 1, 256);
+static const struct spec set_size = COUNT("a count of functions", "functions", 0, 1024);
+const struct spec spec_numa_node = INT("a NUMA node's number", 0, 1023);
+static const struct spec link_layer =
+	ONE_OF("a link layer", MEANS("ethernet", "ports that are Ethernet now, including RoCE"),
+	       MEANS("infiniband", "ports that are InfiniBand now"));
+static const struct spec device_set = MAP(
+	"a map of predicates, such as {pci: \"15b3:1021\", expect: 8}",
+	KEY("pci", &pci_id, "Vendor and device id of the members."),
+	KEY("subsystem", &pci_id, "Subsystem vendor and device id of the members."),
+	KEY("ports", &card_ports, "Number of functions that the card of a member has."),
+	KEY("expect", &set_size,
+	    "Number of members that the machine must have; default \">=1\" for a set that is named "
+	    "or protected.",
+	    .class = KEY_JUDGES),
+	KEY("link", &link_layer, "Kind of port that the members have."),
+	KEY("in", &spec_set_name,
+	    "Wider set that contains this set, and whose settings this set inherits."),
+	KEY("address", &pci_address, "PCI address of the members."),
+	KEY("driver", &spec_module, "Module that is bound to the members."),
+	KEY("numa", &spec_numa_node, "NUMA node of the members."),
+	KEY("protect", &spec_bool,
+	    "Whether the members are left alone: no section may name the set, and no other set "
+	    "includes the members; default false.",
+	    .class = KEY_GOVERNS),
+	KEY("port", &card_port, "Place of a member among the functions of its card."),
+	KEY("part_number", &pattern,
+	    "Part number in the vital product data of the members, as a text or shell pattern."));
+static const struct spec devices = BY_SET(device_set, "");
 
-const struct spec spec_on_drift = {
-	.what = "a consequence of a later change",
-	.check = value_word,
-	.meanings = WORDS(MEANS("lapse", "the verdict lapses: the node accepts no more work"),
-			  MEANS("warn", "the verdict stays, with a warning")),
-};
-const struct spec spec_page_size = {
-	.what = "a page size",
-	.check = value_page_size,
-	.words = WORDS("64K", "2M", "32M", "512M", "1G", "16G"),
-};
+const struct spec spec_on_drift =
+	ONE_OF("a consequence of a later change",
+	       MEANS("lapse", "the verdict lapses: the node accepts no more work"),
+	       MEANS("warn", "the verdict stays, with a warning"));
+const struct spec spec_page_size = {.what = "a page size",
+				    .check = value_page_size,
+				    .words = WORDS("64K", "2M", "32M", "512M", "1G", "16G")};
 /* --- limits, also of checks --------------------------------------------------------------- */
 
-const struct spec spec_memlock = {
-	.what = "a size such as 64G, or unlimited",
-	.check = value_size,
-	.meanings = WORDS(MEANS("unlimited", "no limit")),
-	.min = 65536, /* the default limit of kernels before 5.16 */
-	.max = INT64_C(1) << 50,
-	.pattern = "^" NUMBER_OF "[KMGT]$",
-};
-static const struct spec unit_name = {
-	.what = "a service such as containerd.service",
-	.check = value_unit,
-	.pattern = "^[A-Za-z0-9:_.@\\\\-]+\\.service$",
-};
-const struct spec spec_units = {
-	.kind = SPEC_LIST,
-	.what = "a list of services",
-	.item = &unit_name,
-	.identity = ITEM_TEXT,
-};
+/* The least is the default limit of kernels before 5.16. */
+const struct spec spec_memlock =
+	SIZE("a size such as 64G, or unlimited", 65536, INT64_C(1) << 50,
+	     .meanings = WORDS(MEANS("unlimited", "no limit")), .pattern = "^" NUMBER_OF "[KMGT]$");
+static const struct spec unit_name = SCALAR("a service such as containerd.service", value_unit,
+					    "^[A-Za-z0-9:_.@\\\\-]+\\.service$");
+const struct spec spec_units = LIST_OF("a list of services", unit_name, ITEM_TEXT);
 
 /* --- the document ------------------------------------------------------------------------- */
 
 static const struct spec schema_number = {
-	.what = "a schema number",
-	.check = value_schema,
-	.min = SCHEMA_MIN,
-	.max = SCHEMA_MAX,
-};
-static const struct spec version = {
-	.what = "a version",
-	.check = value_label,
-	.pattern = "^[A-Za-z0-9_.+~:-]{1,64}$",
-};
-static const struct spec base_list = {
-	.kind = SPEC_LIST,
-	.what = "a list of profiles' names",
-	.item = &name,
-	.identity = ITEM_TEXT,
-};
-static const struct spec extends = {
-	.kind = SPEC_EITHER,
-	.what = "a profile's name or a list of them",
-	.scalar = &name,
-	.list = &base_list,
-};
-static const struct spec priority = {
-	.what = "a number",
-	.check = value_int,
-	.min = -1000,
-	.max = 1000,
-};
+	.what = "a schema number", .check = value_schema, .min = SCHEMA_MIN, .max = SCHEMA_MAX};
+static const struct spec version = SCALAR("a version", value_label, "^[A-Za-z0-9_.+~:-]{1,64}$");
+static const struct spec base_list = LIST_OF("a list of profiles' names", name, ITEM_TEXT);
+static const struct spec extends =
+	EITHER("a profile's name or a list of them", .scalar = &name, .list = &base_list);
+static const struct spec priority = INT("a number", -1000, 1000);
 
 /* site.c applies the defaults and rejects keys that are not implemented. */
-const struct spec schema_site = {
-	.kind = SPEC_MAP,
-	.what = "a map of keys",
-	.fields = FIELDS(
-		KEY("schema", &schema_number, "Schema number of this file.", .flags = FIELD_OWN),
-		KEY("admit_off", &spec_bool,
-		    "Whether a node that was booted with railhead=off admits work; default false."),
-		KEY("admit_none", &spec_bool,
-		    "Whether a node that no profile matches admits work; default false."),
-		KEY("require_signature", &spec_bool,
-		    "Whether profiles must be signed; not implemented."),
-		KEY("boot_complete", &spec_bool,
-		    "Whether boot-complete.target requires a verdict that admits work; default "
-		    "false."),
-		KEY("reboot", &spec_bool,
-		    "Whether railhead may reboot the node for new kernel arguments; default "
-		    "true.")),
-};
+const struct spec schema_site = MAP(
+	"a map of keys",
+	KEY("schema", &schema_number, "Schema number of this file.", .flags = FIELD_OWN),
+	KEY("admit_off", &spec_bool,
+	    "Whether a node that was booted with railhead=off admits work; default false."),
+	KEY("admit_none", &spec_bool,
+	    "Whether a node that no profile matches admits work; default false."),
+	KEY("require_signature", &spec_bool, "Whether profiles must be signed; not implemented."),
+	KEY("boot_complete", &spec_bool,
+	    "Whether boot-complete.target requires a verdict that admits work; default false."),
+	KEY("reboot", &spec_bool,
+	    "Whether railhead may reboot the node for new kernel arguments; default true."));
 
 #define OF_THE_FILE (FIELD_NO_DROPIN | FIELD_NOT_INHERITED)
 
 /* match is inherited, so a variant of a SKU need not repeat the conditions of its base. */
-const struct spec schema_document = {
-	.kind = SPEC_MAP,
-	.what = "a map of sections",
-	.fields = FIELDS(
-		KEY("schema", &schema_number, "Schema number of this document.",
-		    .flags = FIELD_OWN | FIELD_NOT_INHERITED),
-		KEY("name", &name, "Name of the profile: its file without .yaml.",
-		    .flags = FIELD_OWN | OF_THE_FILE),
-		KEY("version", &version,
-		    "Version of the profile; a new one has refused kernel arguments tried again.",
-		    .flags = OF_THE_FILE),
-		KEY("extends", &extends,
-		    "Bases that this profile is laid over, from left to right.",
-		    .flags = OF_THE_FILE),
-		KEY("abstract", &spec_bool,
-		    "Whether this profile is a base that no machine matches; default false.",
-		    .flags = OF_THE_FILE),
-		KEY("priority", &priority,
-		    "Rank among matching profiles that are not bases of each other; the "
-		    "highest wins, default 0.",
-		    .flags = OF_THE_FILE),
-		KEY("match", &match, "Conditions that the machines of this profile meet.",
-		    .class = KEY_SELECTS),
-		KEY("devices", &devices, "Sets of PCI functions that other sections name.",
-		    .class = KEY_SELECTS)),
-};
+const struct spec schema_document =
+	MAP("a map of sections",
+
+	    KEY("schema", &schema_number, "Schema number of this document.",
+		.flags = FIELD_OWN | FIELD_NOT_INHERITED),
+	    KEY("name", &name, "Name of the profile: its file without .yaml.",
+		.flags = FIELD_OWN | OF_THE_FILE),
+	    KEY("version", &version,
+		"Version of the profile; a new one has refused kernel arguments tried again.",
+		.flags = OF_THE_FILE),
+	    KEY("extends", &extends, "Bases that this profile is laid over, from left to right.",
+		.flags = OF_THE_FILE),
+	    KEY("abstract", &spec_bool,
+		"Whether this profile is a base that no machine matches; default false.",
+		.flags = OF_THE_FILE),
+	    KEY("priority", &priority,
+		"Rank among matching profiles that are not bases of each other; the "
+		"highest wins, default 0.",
+		.flags = OF_THE_FILE),
+	    KEY("match", &match, "Conditions that the machines of this profile meet.",
+		.class = KEY_SELECTS),
+	    KEY("devices", &devices, "Sets of PCI functions that other sections name.",
+		.class = KEY_SELECTS));

@@ -5,53 +5,82 @@
 #include "profile/schema.h"
 #include "profile/value.h"
 
-#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
-/* .meanings = WORDS(MEANS("none", "no driver"), MEANS("all", "...")) */
+/*
+ * Initializers of struct spec. text is its member what; other members may follow:
+ *
+ *     static const struct spec prio = INT("a priority", 0, 7);
+ *     const struct spec spec_mtu = INT("an MTU in bytes", 68, 65535, .unit = "bytes");
+ *
+ * A range includes least and most: of DURATION in microseconds, of SIZE in bytes. COUNT is a number
+ * of units, or ">=N". LINE is any text on one line. SCALAR has a check of value.h, and a pattern
+ * for editors.
+ */
+#define IN_RANGE(judge, text, least, most, ...)                                              \
+	{                                                                                    \
+		.what = (text), .check = (judge), .min = (least), .max = (most), __VA_ARGS__ \
+	}
+#define INT(text, least, most, ...) IN_RANGE(value_int, text, least, most, __VA_ARGS__)
+#define DURATION(text, least, most, ...) IN_RANGE(value_duration, text, least, most, __VA_ARGS__)
+#define SIZE(text, least, most, ...) IN_RANGE(value_size, text, least, most, __VA_ARGS__)
+#define COUNT(text, units, least, most) \
+	IN_RANGE(value_count, text ", or \">=N\"", least, most, .unit = (units))
+#define SCALAR(text, judge, form, ...)                                           \
+	{                                                                        \
+		.what = (text), .check = (judge), .pattern = (form), __VA_ARGS__ \
+	}
+#define LINE(text) SCALAR(text, value_line, "^" LINE_CHAR "+$")
+/*
+ * ONE_OF("a trust mode", MEANS("dscp", "the DSCP of the IP header"), MEANS("pcp", "..."))
+ * ONE_OF_WORDS("a width", WORDS("1", "2", "4")): without meanings, or in the order of an enum
+ */
+#define ONE_OF(text, ...) ONE_OF_WORDS(text, NULL, .meanings = WORDS(__VA_ARGS__))
+#define ONE_OF_WORDS(text, list, ...)                                             \
+	{                                                                         \
+		.what = (text), .check = value_word, .words = (list), __VA_ARGS__ \
+	}
 #define MEANS(word, meaning) word, meaning
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+/* LIST_OF("a list of priorities", prio, ITEM_TEXT) */
+#define LIST_OF(text, items, same)                                                      \
+	{                                                                               \
+		.kind = SPEC_LIST, .what = (text), .item = &(items), .identity = (same) \
+	}
+/* EITHER("all, or a list of ports", .scalar = &all, .list = &ports) */
+#define EITHER(text, ...)                                        \
+	{                                                        \
+		.kind = SPEC_EITHER, .what = (text), __VA_ARGS__ \
+	}
+/* MAP_OF("PRIORITY", "a map of priorities to traffic classes", prio, class) */
+#define MAP_OF(placeholder, text, keys, values)                                            \
+	{                                                                                  \
+		.kind = SPEC_MAP_OF, .any = (placeholder), .what = (text), .key = &(keys), \
+		.item = &(values)                                                          \
+	}
+/* The spec of a section that is a map of device sets. */
+#define BY_SET(values, text) MAP_OF("SET", "a map of device sets" text, spec_set_name, values)
+/* MAP("a map such as {mtu: 9000}", KEY("mtu", &mtu, "The MTU.", .since = KERNEL(5, 7))) */
+#define MAP(text, ...)                                                          \
+	{                                                                       \
+		.kind = SPEC_MAP, .what = (text), .fields = FIELDS(__VA_ARGS__) \
+	}
 #define FIELDS(...) ((const struct field[]){__VA_ARGS__, {.name = NULL}})
-/* KEY("mtu", &mtu, "MTU of the netdev.", .since = KERNEL(5, 7)) */
 #define KEY(key, of, ...)                                        \
 	{                                                        \
 		.name = (key), .spec = (of), .help = __VA_ARGS__ \
 	}
 
-/* The spec of a section that is a map of device sets. */
-#define BY_SET(table, of, text)                      \
-	const struct spec table = {                  \
-		.kind = SPEC_MAP_OF,                 \
-		.any = "SET",                        \
-		.what = "a map of device sets" text, \
-		.key = &spec_set_name,               \
-		.item = &(of),                       \
-	}
-
 /* A number that only one row uses: KEY("rx", A_NUMBER_OF("queues", 1, 8192), "...") */
-#define A_NUMBER_OF(text, least, most)       \
-	(&(const struct spec){               \
-		.what = "a number of " text, \
-		.unit = text,                \
-		.check = value_int,          \
-		.min = (least),              \
-		.max = (most),               \
-	})
+#define A_NUMBER_OF(text, least, most) \
+	(&(const struct spec)INT("a number of " text, least, most, .unit = (text)))
 
 /* The keys `optional` (keys of a set or section that may be lacking) and `on_drift`. */
-#define OPTIONAL_KEYS_OF(of, table, ...)                                                   \
-	static const struct spec table = {                                                 \
-		.kind = SPEC_EITHER,                                                       \
-		.what = "true, or a list of the " of "'s keys",                            \
-		.scalar = &spec_bool,                                                      \
-		.list =                                                                    \
-			&(const struct spec){                                              \
-				.kind = SPEC_LIST,                                         \
-				.what = "a list of the " of "'s keys",                     \
-				.item = &(const struct spec){.what = "a key of the " of,   \
-							     .check = value_word,          \
-							     .meaning = "may be lacking",  \
-							     .words = WORDS(__VA_ARGS__)}, \
-				.identity = ITEM_TEXT,                                     \
-			},                                                                 \
-	}
+#define OPTIONAL_KEY(of, ...)                                                    \
+	((const struct spec)ONE_OF_WORDS("a key of the " of, WORDS(__VA_ARGS__), \
+					 .meaning = "may be lacking"))
+#define OPTIONAL_KEYS_OF(of, ...)                                                 \
+	EITHER("true, or a list of the " of "'s keys", .scalar = &spec_bool,      \
+	       .list = &(const struct spec)LIST_OF("a list of the " of "'s keys", \
+						   OPTIONAL_KEY(of, __VA_ARGS__), ITEM_TEXT))
 #define GOVERNING_KEYS_OF(of, who, table)                                               \
 	KEY("optional", &(table),                                                       \
 	    "Keys of the " of " that the " who " may lack: true for all of them, or a " \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The schema: the keys and values of a profile, as constant tables (language.c, sections/) that
- * schema.c walks. To add a key, add a row to a table. A `scalar_check` (value.c) checks a single
- * value; a rule (rules.h) checks how values relate. The JSON Schema for editors and the output of
- * `explain` (rows.h) are generated from the same tables.
+ * schema.c walks. To add a key, add a row to a table, by a macro of language.h. A `scalar_check`
+ * (value.c) checks a single value; a rule (rules.h) checks how values relate. The JSON Schema for
+ * editors and the output of `explain` (rows.h) are generated from the same tables.
  */
 #pragma once
 

@@ -24,36 +24,19 @@ enum {
 	PAGE = 4096,
 };
 
-static const struct spec scheduler = {
-	.what = "an I/O scheduler",
-	.check = value_word,
-	.meanings =
-		WORDS(MEANS("none", "no scheduler: requests go to the disk as they come; for NVMe"),
-		      MEANS("mq-deadline",
-			    "reads before writes, with a deadline for each; for SATA and SAS"),
-		      MEANS("kyber", "two latency targets, for fast disks"),
-		      MEANS("bfq", "fair shares, for slow disks and desktops")),
-};
+static const struct spec scheduler = ONE_OF(
+	"an I/O scheduler",
+	MEANS("none", "no scheduler: requests go to the disk as they come; for NVMe"),
+	MEANS("mq-deadline", "reads before writes, with a deadline for each; for SATA and SAS"),
+	MEANS("kyber", "two latency targets, for fast disks"),
+	MEANS("bfq", "fair shares, for slow disks and desktops"));
 /* The kernel counts pages, and rounds down. */
-static const struct spec read_ahead = {
-	.what = "a size such as 128K",
-	.check = value_size,
-	.min = 0,
-	.max = 1 << 30,
-};
-static const struct spec latency = {
-	.what = "a duration such as 2ms",
-	.check = value_duration,
-	.min = 0,
-	.max = 10 * SECOND,
-};
+static const struct spec read_ahead = SIZE("a size such as 128K", 0, 1 << 30);
+static const struct spec latency = DURATION("a duration such as 2ms", 0, 10 * SECOND);
 
 /* The kernel's numbers. */
-static const struct spec of_three = {
-	.what = "one of the kernel's numbers",
-	.check = value_word,
-	.words = WORDS("0", "1", "2"),
-};
+static const struct spec of_three =
+	ONE_OF_WORDS("one of the kernel's numbers", WORDS("0", "1", "2"));
 
 /* scale: units of the profile per unit of the kernel. */
 struct setting {
@@ -64,45 +47,40 @@ struct setting {
 #define SETTING(key, of, help, in, ...) \
 	KEY(key, of, help, .item = &(const struct setting){{.file = (in), __VA_ARGS__}, 1})
 
-OPTIONAL_KEYS(optional, "scheduler", "nr_requests", "wbt_latency", "rq_affinity", "nomerges",
-	      "read_ahead");
+static const struct spec optional = OPTIONAL_KEYS("scheduler", "nr_requests", "wbt_latency",
+						  "rq_affinity", "nomerges", "read_ahead");
 
-static const struct spec keys = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {scheduler: none, read_ahead: 128K}",
-	.fields = FIELDS(
-		SETTING("scheduler", &scheduler, "I/O scheduler of the disks.", "scheduler"),
-		SETTING("nr_requests", A_NUMBER_OF("requests", 4, 10240),
-			"Number of requests that a queue may have; the limit is the hardware's "
-			"with scheduler none, else 2048.",
-			"nr_requests"),
-		SETTING("wbt_latency", &latency,
-			"Read latency above which the kernel throttles writeback; 0us turns "
-			"throttling off.",
-			"wbt_lat_usec"),
-		SETTING("rq_affinity", &of_three,
-			"CPU that completes a request: 0 any CPU, 1 a CPU of the group that "
-			"submitted it, 2 the submitting CPU.",
-			"rq_affinity"),
-		SETTING("nomerges", &of_three,
-			"Whether requests are merged: 0 in all ways, 1 in simple ways only, 2 "
-			"never.",
-			"nomerges"),
-		KEY("read_ahead", &read_ahead,
-		    "Amount that is read ahead of a sequential reader, in whole pages.",
-		    .item = &(const struct setting){{.file = "read_ahead_kb", .of_head = true},
-						    1024}),
-		KEY("io_poll", &spec_bool,
-		    "Whether the driver must have queues for polled I/O, which modules.options "
-		    "create (nvme: poll_queues).",
-		    .class = KEY_JUDGES),
-		KEY("system_disk", &spec_bool,
-		    "Whether the disk that carries the running system (/, /usr, /boot, the ESP) is "
-		    "set as well; default false.",
-		    .class = KEY_GOVERNS),
-		GOVERNING_KEYS(optional)),
-};
-static BY_SET(by_set, keys, ", such as {data: {scheduler: none}}");
+static const struct spec keys =
+	MAP("a map such as {scheduler: none, read_ahead: 128K}",
+	    SETTING("scheduler", &scheduler, "I/O scheduler of the disks.", "scheduler"),
+	    SETTING("nr_requests", A_NUMBER_OF("requests", 4, 10240),
+		    "Number of requests that a queue may have; the limit is the hardware's with "
+		    "scheduler none, else 2048.",
+		    "nr_requests"),
+	    SETTING("wbt_latency", &latency,
+		    "Read latency above which the kernel throttles writeback; 0us turns throttling "
+		    "off.",
+		    "wbt_lat_usec"),
+	    SETTING("rq_affinity", &of_three,
+		    "CPU that completes a request: 0 any CPU, 1 a CPU of the group that submitted "
+		    "it, 2 the submitting CPU.",
+		    "rq_affinity"),
+	    SETTING("nomerges", &of_three,
+		    "Whether requests are merged: 0 in all ways, 1 in simple ways only, 2 never.",
+		    "nomerges"),
+	    KEY("read_ahead", &read_ahead,
+		"Amount that is read ahead of a sequential reader, in whole pages.",
+		.item = &(const struct setting){{.file = "read_ahead_kb", .of_head = true}, 1024}),
+	    KEY("io_poll", &spec_bool,
+		"Whether the driver must have queues for polled I/O, which modules.options create "
+		"(nvme: poll_queues).",
+		.class = KEY_JUDGES),
+	    KEY("system_disk", &spec_bool,
+		"Whether the disk that carries the running system (/, /usr, /boot, the ESP) is set "
+		"as well; default false.",
+		.class = KEY_GOVERNS),
+	    GOVERNING_KEYS(optional));
+static const struct spec by_set = BY_SET(keys, ", such as {data: {scheduler: none}}");
 
 /* --- changes ------------------------------------------------------------------------------ */
 

@@ -18,40 +18,23 @@
 	"no driver sets frequencies here, as in most virtual machines and where the firmware " \
 	"controls them" OR_OPTIONAL
 
-static const struct spec governor = {
-	.what = "a governor",
-	.check = value_word,
-	.meanings = WORDS(
-		MEANS("performance",
-		      "the highest frequency; with intel_pstate or amd_pstate in active mode, "
-		      "a preference for it"),
-		MEANS("powersave",
-		      "the lowest frequency; with intel_pstate or amd_pstate in active mode, "
-		      "the CPU's choice by epp"),
-		MEANS("schedutil", "the frequency follows the scheduler's load"),
-		MEANS("ondemand", "the frequency jumps with load"),
-		MEANS("conservative", "the frequency rises step by step with load")),
-};
-static const struct spec epp = {
-	.what = "a preference",
-	.check = value_word,
-	.meanings =
-		WORDS(MEANS("default", "the firmware's own"), MEANS("performance", "the fastest"),
-		      MEANS("balance_performance", "fast, with some regard to energy"),
-		      MEANS("balance_power", "economical, with some regard to speed"),
-		      MEANS("power", "the most economical")),
-};
-static const struct spec latency = {
-	.what = "a latency such as 10us",
-	.check = value_duration,
-	.min = 0,
-	.max = SECOND,
-};
-static const struct spec workqueue_cpus = {
-	.what = "the word housekeeping",
-	.check = value_word,
-	.meanings = WORDS(MEANS("housekeeping", "the CPUs that isolate_cpus leaves")),
-};
+static const struct spec governor =
+	ONE_OF("a governor",
+	       MEANS("performance", "the highest frequency; with intel_pstate or amd_pstate in "
+				    "active mode, a preference for it"),
+	       MEANS("powersave", "the lowest frequency; with intel_pstate or amd_pstate in active "
+				  "mode, the CPU's choice by epp"),
+	       MEANS("schedutil", "the frequency follows the scheduler's load"),
+	       MEANS("ondemand", "the frequency jumps with load"),
+	       MEANS("conservative", "the frequency rises step by step with load"));
+static const struct spec epp = ONE_OF(
+	"a preference", MEANS("default", "the firmware's own"), MEANS("performance", "the fastest"),
+	MEANS("balance_performance", "fast, with some regard to energy"),
+	MEANS("balance_power", "economical, with some regard to speed"),
+	MEANS("power", "the most economical"));
+static const struct spec latency = DURATION("a latency such as 10us", 0, SECOND);
+static const struct spec workqueue_cpus =
+	ONE_OF("the word housekeeping", MEANS("housekeeping", "the CPUs that isolate_cpus leaves"));
 
 /*
  * Emits one change for each idle state, by its number on the first CPU, because all CPUs of a
@@ -93,60 +76,50 @@ static void emit_workqueues(const struct section_ctx *ctx, const struct tuning *
 	tuning_add(ctx, t, id, value, t->file, mask, plan)->compare = COMPARE_MASK;
 }
 
-TUNING_OPTIONAL(optional, "governor", "epp", "boost", "max_cstate_latency", "numa_balancing",
-		"watchdog", "timer_migration", "workqueue_cpus");
-static const struct spec keys = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {governor: performance, max_cstate_latency: 10us}",
-	.fields = FIELDS(
-		TUNING("governor", &governor, "Governor of the frequencies of all CPUs.",
-		       .attr = {NO_CPUFREQ, "scaling_available_governors"},
-		       .file = POLICY "scaling_governor"),
-		KEY("epp", &epp,
-		    "Energy performance preference, a hint to CPUs that choose their own "
-		    "frequency.",
-		    .since = KERNEL(4, 10),
-		    .item =
-			    &(const struct tuning){
-				    .attr = {"the CPU or its driver has no preference: "
-					     "intel_pstate and "
-					     "amd_pstate have it in active mode" OR_OPTIONAL,
-					     "energy_performance_available_preferences"},
-				    .file = POLICY "energy_performance_preference"}),
-		TUNING("boost", &spec_bool,
-		       "Whether CPUs may run faster than their base frequency.",
-		       .attr.absent = NO_CPUFREQ, .file = "/sys/devices/system/cpu/cpufreq/boost",
-		       .values = {"0", "1"},
-		       .other_file = "/sys/devices/system/cpu/intel_pstate/no_turbo",
-		       .other_values = {"1", "0"}),
-		TUNING("max_cstate_latency", &latency,
-		       "Longest time that an idle CPU may need to wake: deeper idle states are "
-		       "disabled.",
-		       .attr.absent = "no driver of idle states runs here, as in most virtual "
-				      "machines and with idle=poll" OR_OPTIONAL,
-		       .file = IDLE "state*/disable", .emit = emit_idle_states),
-		TUNING("numa_balancing", &spec_bool,
-		       "Whether the kernel moves pages to the NUMA node whose CPUs use them.",
-		       .attr.absent =
-			       "this kernel was built without CONFIG_NUMA_BALANCING" OR_OPTIONAL,
-		       .file = "/proc/sys/kernel/numa_balancing", .values = {"0", "1"},
-		       .arg = "numa_balancing", .arg_values = {"disable", "enable"}),
-		TUNING("watchdog", &spec_bool, "Whether the kernel looks for CPUs that hang.",
-		       .attr.absent = "this kernel was built without a lockup detector" OR_OPTIONAL,
-		       .file = "/proc/sys/kernel/watchdog", .values = {"0", "1"}),
-		TUNING("timer_migration", &spec_bool,
-		       "Whether timers of an idle CPU move to a CPU that is awake.",
-		       .attr.absent =
-			       "this kernel was built without CONFIG_NO_HZ_COMMON" OR_OPTIONAL,
-		       .file = "/proc/sys/kernel/timer_migration", .values = {"0", "1"}),
-		TUNING("workqueue_cpus", &workqueue_cpus,
-		       "CPUs that serve unbound workqueues: housekeeping, the CPUs that "
-		       "isolate_cpus leaves.",
-		       .attr.absent = "this kernel does not show where its workqueues "
-				      "run" OR_OPTIONAL,
-		       .file = "/sys/devices/virtual/workqueue/cpumask", .emit = emit_workqueues),
-		TUNING_GOVERNS(optional)),
-};
+static const struct spec optional =
+	TUNING_OPTIONAL("governor", "epp", "boost", "max_cstate_latency", "numa_balancing",
+			"watchdog", "timer_migration", "workqueue_cpus");
+static const struct spec keys = MAP(
+	"a map such as {governor: performance, max_cstate_latency: 10us}",
+	TUNING("governor", &governor, "Governor of the frequencies of all CPUs.",
+	       .attr = {NO_CPUFREQ, "scaling_available_governors"},
+	       .file = POLICY "scaling_governor"),
+	KEY("epp", &epp,
+	    "Energy performance preference, a hint to CPUs that choose their own frequency.",
+	    .since = KERNEL(4, 10),
+	    .item =
+		    &(const struct tuning){
+			    .attr = {"the CPU or its driver has no preference: intel_pstate and "
+				     "amd_pstate have it in active mode" OR_OPTIONAL,
+				     "energy_performance_available_preferences"},
+			    .file = POLICY "energy_performance_preference"}),
+	TUNING("boost", &spec_bool, "Whether CPUs may run faster than their base frequency.",
+	       .attr.absent = NO_CPUFREQ, .file = "/sys/devices/system/cpu/cpufreq/boost",
+	       .values = {"0", "1"}, .other_file = "/sys/devices/system/cpu/intel_pstate/no_turbo",
+	       .other_values = {"1", "0"}),
+	TUNING("max_cstate_latency", &latency,
+	       "Longest time that an idle CPU may need to wake: deeper idle states are disabled.",
+	       .attr.absent = "no driver of idle states runs here, as in most virtual machines and "
+			      "with idle=poll" OR_OPTIONAL,
+	       .file = IDLE "state*/disable", .emit = emit_idle_states),
+	TUNING("numa_balancing", &spec_bool,
+	       "Whether the kernel moves pages to the NUMA node whose CPUs use them.",
+	       .attr.absent = "this kernel was built without CONFIG_NUMA_BALANCING" OR_OPTIONAL,
+	       .file = "/proc/sys/kernel/numa_balancing", .values = {"0", "1"},
+	       .arg = "numa_balancing", .arg_values = {"disable", "enable"}),
+	TUNING("watchdog", &spec_bool, "Whether the kernel looks for CPUs that hang.",
+	       .attr.absent = "this kernel was built without a lockup detector" OR_OPTIONAL,
+	       .file = "/proc/sys/kernel/watchdog", .values = {"0", "1"}),
+	TUNING("timer_migration", &spec_bool,
+	       "Whether timers of an idle CPU move to a CPU that is awake.",
+	       .attr.absent = "this kernel was built without CONFIG_NO_HZ_COMMON" OR_OPTIONAL,
+	       .file = "/proc/sys/kernel/timer_migration", .values = {"0", "1"}),
+	TUNING("workqueue_cpus", &workqueue_cpus,
+	       "CPUs that serve unbound workqueues: housekeeping, the CPUs that isolate_cpus "
+	       "leaves.",
+	       .attr.absent = "this kernel does not show where its workqueues run" OR_OPTIONAL,
+	       .file = "/sys/devices/virtual/workqueue/cpumask", .emit = emit_workqueues),
+	TUNING_GOVERNS(optional));
 
 static int emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan,
 		struct err *err)

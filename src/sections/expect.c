@@ -8,32 +8,11 @@
 #include "profile/language.h"
 #include "sections/judged.h"
 
-static const struct spec sockets = {
-	.what = "a count of sockets, or \">=N\"",
-	.unit = "sockets",
-	.check = value_count,
-	.min = 1,
-	.max = 64,
-};
-static const struct spec nodes = {
-	.what = "a count of NUMA nodes, or \">=N\"",
-	.unit = "NUMA nodes",
-	.check = value_count,
-	.min = 1,
-	.max = 1024,
-};
-static const struct spec bytes = {
-	.what = "an amount of memory such as \">=2000G\" or 512G",
-	.check = value_memory,
-	.pattern = "^(>=)?" NUMBER_OF "[KMGT]$",
-};
-static const struct spec cpus = {
-	.what = "a count of CPUs (threads), or \">=N\"",
-	.unit = "CPUs",
-	.check = value_count,
-	.min = 1,
-	.max = 8192,
-};
+static const struct spec sockets = COUNT("a count of sockets", "sockets", 1, 64);
+static const struct spec nodes = COUNT("a count of NUMA nodes", "NUMA nodes", 1, 1024);
+static const struct spec bytes = SCALAR("an amount of memory such as \">=2000G\" or 512G",
+					value_memory, "^(>=)?" NUMBER_OF "[KMGT]$");
+static const struct spec cpus = COUNT("a count of CPUs (threads)", "CPUs", 1, 8192);
 
 /* How to read and show the node's value of a key. */
 struct fact {
@@ -82,25 +61,21 @@ static char *show_vendor(uint64_t vendor)
 #define FACT(key, of, help, have, show, fault, remedy) \
 	KEY(key, of, help, .item = &(const struct fact){(have), (show), (fault), (remedy)})
 
-static const struct spec keys = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {cpu_sockets: 2, numa_nodes: 2}",
-	.fields = FIELDS(
-		FACT("cpu_sockets", &sockets, "Number of CPU sockets.", sockets_of, NULL,
-		     FAULT_CPU_SOCKETS, "a CPU is missing or disabled"),
-		FACT("cpus", &cpus, "Number of CPUs (threads) that are online.", cpus_of, NULL,
-		     FAULT_CPU_COUNT,
-		     "a core is disabled, the BIOS has changed SMT, or CPUs are offline (nosmt, "
-		     "maxcpus= of the command line; see /sys/devices/system/cpu/offline)"),
-		FACT("numa_nodes", &nodes, "Number of NUMA nodes.", nodes_of, NULL,
-		     FAULT_MEMORY_NODES, "see the BIOS options for NUMA (NPS, SNC, interleaving)"),
-		FACT("memory", &bytes, "Amount of memory.", memory_of, show_memory,
-		     FAULT_MEMORY_AMOUNT,
-		     "a DIMM is missing or disabled: see the BIOS and `dmidecode -t memory`"),
-		FACT("cpu_vendor", &spec_cpu_vendor, "CPU vendor.", vendor_of, show_vendor,
-		     FAULT_CPU_VENDOR,
-		     "the CPU is of another vendor: check that the profile is for this SKU")),
-};
+static const struct spec keys =
+	MAP("a map such as {cpu_sockets: 2, numa_nodes: 2}",
+	    FACT("cpu_sockets", &sockets, "Number of CPU sockets.", sockets_of, NULL,
+		 FAULT_CPU_SOCKETS, "a CPU is missing or disabled"),
+	    FACT("cpus", &cpus, "Number of CPUs (threads) that are online.", cpus_of, NULL,
+		 FAULT_CPU_COUNT,
+		 "a core is disabled, the BIOS has changed SMT, or CPUs are offline (nosmt, "
+		 "maxcpus= of the command line; see /sys/devices/system/cpu/offline)"),
+	    FACT("numa_nodes", &nodes, "Number of NUMA nodes.", nodes_of, NULL, FAULT_MEMORY_NODES,
+		 "see the BIOS options for NUMA (NPS, SNC, interleaving)"),
+	    FACT("memory", &bytes, "Amount of memory.", memory_of, show_memory, FAULT_MEMORY_AMOUNT,
+		 "a DIMM is missing or disabled: see the BIOS and `dmidecode -t memory`"),
+	    FACT("cpu_vendor", &spec_cpu_vendor, "CPU vendor.", vendor_of, show_vendor,
+		 FAULT_CPU_VENDOR,
+		 "the CPU is of another vendor: check that the profile is for this SKU"));
 
 /* --- changes ------------------------------------------------------------------------------ */
 

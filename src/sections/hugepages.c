@@ -16,50 +16,29 @@
 #include "sections/sections.h"
 #include "sections/want_arg.h"
 
-static const struct spec page_count = {
-	.what = "a count of pages",
-	.unit = "pages",
-	.check = value_int,
-	.min = 0,
-	.max = 10000000,
-};
-static const struct spec page_nodes = {
-	.kind = SPEC_MAP_OF,
-	.any = "NODE",
-	.what = "a map of NUMA nodes to page counts, such as {0: 32, 1: 16}",
-	.key = &spec_numa_node,
-	.item = &page_count,
-};
-static const struct spec page_when = {
-	.what = "a time to allocate pages",
-	.check = value_word,
-	.meanings = WORDS(
-		MEANS("boot",
-		      "by kernel arguments of Linux 5.16 and newer, while memory is whole; a "
+static const struct spec page_count = INT("a count of pages", 0, 10000000, .unit = "pages");
+static const struct spec page_nodes =
+	MAP_OF("NODE", "a map of NUMA nodes to page counts, such as {0: 32, 1: 16}", spec_numa_node,
+	       page_count);
+static const struct spec page_when = ONE_OF(
+	"a time to allocate pages",
+	MEANS("boot", "by kernel arguments of Linux 5.16 and newer, while memory is whole; a "
 		      "change takes one reboot"),
-		MEANS("runtime",
-		      "by the initramfs, without a reboot; the memory may have room for fewer")),
-};
+	MEANS("runtime", "by the initramfs, without a reboot; the memory may have room for fewer"));
 /* at: defaults to boot; per_node applies to nodes with CPUs */
-static const struct spec keys = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {size: 1G, per_node: 32}",
-	.fields = FIELDS(
-		KEY("size", &spec_page_size, "Page size of the pool.", .flags = FIELD_REQUIRED),
-		KEY("per_node", &page_count, "Number of pages on each NUMA node that has CPUs."),
-		KEY("nodes", &page_nodes,
-		    "Number of pages on each NUMA node by its number, instead of per_node."),
-		KEY("at", &page_when,
-		    "When to allocate the pages: at boot by kernel arguments (default), or at "
-		    "runtime in the initramfs."),
-		KEY("default", &spec_bool,
-		    "Whether programs that name no size get pages of this size; default false.")),
-};
-static const struct spec page_pools = {
-	.kind = SPEC_LIST,
-	.what = "a list of page pools, such as - {size: 1G, per_node: 32}",
-	.item = &keys,
-};
+static const struct spec keys =
+	MAP("a map such as {size: 1G, per_node: 32}",
+	    KEY("size", &spec_page_size, "Page size of the pool.", .flags = FIELD_REQUIRED),
+	    KEY("per_node", &page_count, "Number of pages on each NUMA node that has CPUs."),
+	    KEY("nodes", &page_nodes,
+		"Number of pages on each NUMA node by its number, instead of per_node."),
+	    KEY("at", &page_when,
+		"When to allocate the pages: at boot by kernel arguments (default), or at runtime "
+		"in the initramfs."),
+	    KEY("default", &spec_bool,
+		"Whether programs that name no size get pages of this size; default false."));
+static const struct spec page_pools =
+	LIST_OF("a list of page pools, such as - {size: 1G, per_node: 32}", keys, ITEM_NONE);
 
 /* --- changes ------------------------------------------------------------------------------ */
 

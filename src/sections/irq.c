@@ -17,22 +17,16 @@
 #define DROP_IN "/run/systemd/system/irqbalance.service.d/50-railhead.conf"
 #define LIST "/run/railhead/irq-functions"
 
-static const struct spec cpus = {
-	.what = "local_node or a CPU list such as 2-17",
-	.check = value_cpus,
-	.meanings = WORDS(MEANS("local_node", "the CPUs of the member's NUMA node")),
-	.pattern = CPUS,
-};
-OPTIONAL_KEYS(optional, "affinity");
-static const struct spec keys = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {affinity: local_node}",
-	.fields = FIELDS(
-		KEY("affinity", &cpus,
-		    "CPUs that serve the interrupts of each member, isolated CPUs excepted."),
-		GOVERNING_KEYS(optional)),
-};
-static BY_SET(by_set, keys, ", such as {rails: {affinity: local_node}}");
+static const struct spec cpus =
+	SCALAR("local_node or a CPU list such as 2-17", value_cpus, CPUS,
+	       .meanings = WORDS(MEANS("local_node", "the CPUs of the member's NUMA node")));
+static const struct spec optional = OPTIONAL_KEYS("affinity");
+static const struct spec keys =
+	MAP("a map such as {affinity: local_node}",
+	    KEY("affinity", &cpus,
+		"CPUs that serve the interrupts of each member, isolated CPUs excepted."),
+	    GOVERNING_KEYS(optional));
+static const struct spec by_set = BY_SET(keys, ", such as {rails: {affinity: local_node}}");
 
 /* --- changes ------------------------------------------------------------------------------ */
 

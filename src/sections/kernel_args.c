@@ -17,67 +17,46 @@
 #include "sections/sections.h"
 #include "sections/want_arg.h"
 
-static const struct spec iommu_mode = {
-	.what = "an IOMMU mode",
-	.check = value_word,
-	.words = WORDS([IOMMU_DISABLED] = "disabled", [IOMMU_PASSTHROUGH] = "passthrough",
-		       [IOMMU_LAZY] = "lazy", [IOMMU_STRICT] = "strict"),
+static const struct spec iommu_mode = ONE_OF_WORDS(
+	"an IOMMU mode",
+	WORDS([IOMMU_DISABLED] = "disabled", [IOMMU_PASSTHROUGH] = "passthrough",
+	      [IOMMU_LAZY] = "lazy", [IOMMU_STRICT] = "strict"),
 	.meanings = WORDS(
 		MEANS("disabled", "no IOMMU: no VFs for VMs, no interrupt remapping by it"),
 		MEANS("passthrough",
 		      "DMA of the host is not translated; VMs and vfio-pci still are"),
 		MEANS("lazy", "DMA is translated, and stale translations are flushed in batches"),
-		MEANS("strict", "DMA is translated, and each unmapping flushes at once")),
-};
-static const struct spec kernel_arg = {
-	.what = "a kernel argument such as pci=realloc",
-	.check = value_kernel_arg,
-	.pattern = "^([!%&)+-.0-<>-Z^_a-~]|\\[|\\])([!#%&(-Z^_a-~]|\\[|\\])*$",
-};
-static const struct spec kernel_arg_list = {
-	.kind = SPEC_LIST,
-	.what = "a list of kernel arguments",
-	.item = &kernel_arg,
-	.identity = ITEM_ARG,
-};
+		MEANS("strict", "DMA is translated, and each unmapping flushes at once")));
+static const struct spec kernel_arg =
+	SCALAR("a kernel argument such as pci=realloc", value_kernel_arg,
+	       "^([!%&)+-.0-<>-Z^_a-~]|\\[|\\])([!#%&(-Z^_a-~]|\\[|\\])*$");
+static const struct spec kernel_arg_list =
+	LIST_OF("a list of kernel arguments", kernel_arg, ITEM_ARG);
 /*
  * Counts cores instead of CPUs, so that SMT siblings stay together and the number is the same with
  * SMT on and off. The lowest-numbered cores stay, because CPU 0 must stay, and because the tools
  * that derive kubelet's reservedSystemCPUs choose them too (performance-profile-creator of
  * OpenShift's node tuning operator).
  */
-static const struct spec cores_kept = {
-	.what = "a number of cores such as 2 per node",
-	.check = value_per_node,
-	.pattern = "^[1-9][0-9]{0,3} per node$",
-	.min = 1,
-	.max = CPUS_MAX - 1,
-};
-static const struct spec isolated_rest = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {keep: 2 per node}",
-	.fields = FIELDS(KEY("keep", &cores_kept,
-			     "Number of cores of each NUMA node that stay for the system: the "
-			     "first cores, with all SMT siblings; all other CPUs are isolated.",
-			     .flags = FIELD_REQUIRED)),
-};
-static const struct spec isolated_cpus = {
-	.kind = SPEC_EITHER,
-	.what = "a CPU list such as 2-47,50-95, or {keep: 2 per node}",
-	.scalar = &spec_cpus,
-	.map = &isolated_rest,
-};
-static const struct spec keys = {
-	.kind = SPEC_MAP,
-	.what = "a map (iommu, isolate_cpus, set)",
-	.fields = FIELDS(KEY("iommu", &iommu_mode,
-			     "IOMMU mode, which railhead writes as the kernel arguments for the "
-			     "CPU vendor."),
-			 KEY("isolate_cpus", &isolated_cpus,
-			     "CPUs to isolate: isolcpus and nohz_full for them, irqaffinity for "
-			     "the others."),
-			 KEY("set", &kernel_arg_list, "Further kernel arguments.")),
-};
+static const struct spec cores_kept =
+	SCALAR("a number of cores such as 2 per node", value_per_node, "^[1-9][0-9]{0,3} per node$",
+	       .min = 1, .max = CPUS_MAX - 1);
+static const struct spec isolated_rest =
+	MAP("a map such as {keep: 2 per node}",
+	    KEY("keep", &cores_kept,
+		"Number of cores of each NUMA node that stay for the system: the first cores, with "
+		"all SMT siblings; all other CPUs are isolated.",
+		.flags = FIELD_REQUIRED));
+static const struct spec isolated_cpus =
+	EITHER("a CPU list such as 2-47,50-95, or {keep: 2 per node}", .scalar = &spec_cpus,
+	       .map = &isolated_rest);
+static const struct spec keys =
+	MAP("a map (iommu, isolate_cpus, set)",
+	    KEY("iommu", &iommu_mode,
+		"IOMMU mode, which railhead writes as the kernel arguments for the CPU vendor."),
+	    KEY("isolate_cpus", &isolated_cpus,
+		"CPUs to isolate: isolcpus and nohz_full for them, irqaffinity for the others."),
+	    KEY("set", &kernel_arg_list, "Further kernel arguments."));
 
 /* --- the arguments --------------------------------------------------------------------------- */
 

@@ -7,33 +7,22 @@
 #include "sys/read.h"
 #include "sys/sysctl_d.h"
 
-static const struct spec line_text = {
-	.what = "a value (text on one line)",
-	.check = value_line,
-	.pattern = "^" LINE_CHAR "+$",
-};
+static const struct spec line_text = LINE("a value (text on one line)");
 
-static const struct spec line_map = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {value: 1, optional: true}",
-	.fields = FIELDS(KEY("value", &line_text, "Value of the file.", .flags = FIELD_REQUIRED),
-			 KEY("optional", &spec_bool,
-			     "Whether the kernel may lack the file; default false.",
-			     .class = KEY_GOVERNS),
-			 KEY("force", &spec_bool,
-			     "Whether to write a file or value that a mistake makes fatal, such as "
-			     "a file of /sys/fs/cgroup; default false.",
-			     .class = KEY_GOVERNS),
-			 KEY("on_drift", &spec_on_drift,
-			     "Consequence of a changed value after the verdict; default lapse.",
-			     .class = KEY_GOVERNS)),
-};
-const struct spec kernel_line = {
-	.kind = SPEC_EITHER,
-	.what = "a value, or {value: ..., optional: true}",
-	.scalar = &line_text,
-	.map = &line_map,
-};
+static const struct spec line_map =
+	MAP("a map such as {value: 1, optional: true}",
+	    KEY("value", &line_text, "Value of the file.", .flags = FIELD_REQUIRED),
+	    KEY("optional", &spec_bool, "Whether the kernel may lack the file; default false.",
+		.class = KEY_GOVERNS),
+	    KEY("force", &spec_bool,
+		"Whether to write a file or value that a mistake makes fatal, such as a file of "
+		"/sys/fs/cgroup; default false.",
+		.class = KEY_GOVERNS),
+	    KEY("on_drift", &spec_on_drift,
+		"Consequence of a changed value after the verdict; default lapse.",
+		.class = KEY_GOVERNS));
+const struct spec kernel_line =
+	EITHER("a value, or {value: ..., optional: true}", .scalar = &line_text, .map = &line_map);
 
 bool kernel_line_forced(const struct ynode *line)
 {

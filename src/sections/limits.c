@@ -35,44 +35,30 @@ enum { NR_OPEN = 1048576 };
 	    .item = &(const struct limit){             \
 		    .name = (key), .directive = (of_systemd), .shown = (of_proc), __VA_ARGS__})
 
-static const struct spec process_count = {
-	.what = "a number of processes, or unlimited",
-	.unit = "processes",
-	.check = value_int,
-	.meanings = WORDS(MEANS("unlimited", "no limit")),
-	.min = 1024,
-	.max = 4194304, /* PID_MAX_LIMIT */
-};
-
-static const struct spec priority = {
-	.what = "a real-time priority",
-	.check = value_int,
-	.min = 0,
-	.max = 99,
-};
+static const struct spec process_count =
+	INT("a number of processes, or unlimited", 1024, 4194304 /* PID_MAX_LIMIT */,
+	    .unit = "processes", .meanings = WORDS(MEANS("unlimited", "no limit")));
+static const struct spec priority = INT("a real-time priority", 0, 99);
 
 /* A row for each key, with its names in systemd and /proc/PID/limits. */
-static const struct spec keys = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {memlock: unlimited, units: [containerd.service]}",
-	.fields = FIELDS(
-		KEY("memlock", &spec_memlock,
-		    "Memory that a process may lock, and so pin for RDMA.", .item = &limit_memlock),
-		LIMIT("nofile", A_NUMBER_OF("files", 1024, 1073741816),
-		      "Files that a process may have open; services not in units keep a soft limit "
-		      "of 1024.",
-		      "LimitNOFILE", "Max open files", .soft = "1024"),
-		LIMIT("nproc", &process_count, "Processes that a user may have.", "LimitNPROC",
-		      "Max processes"),
-		LIMIT("rtprio", &priority, "Highest real-time priority that a process may request.",
-		      "LimitRTPRIO", "Max realtime priority"),
-		KEY("units", &spec_units,
-		    "Services that get the limits even if their own files set others; default: the "
-		    "installed container runtimes, kubelet and slurmd.",
-		    .class = KEY_SELECTS),
-		KEY("logins", &spec_bool, "Whether logins get the limits, from /etc; default true.",
-		    .class = KEY_GOVERNS)),
-};
+static const struct spec keys =
+	MAP("a map such as {memlock: unlimited, units: [containerd.service]}",
+	    KEY("memlock", &spec_memlock, "Memory that a process may lock, and so pin for RDMA.",
+		.item = &limit_memlock),
+	    LIMIT("nofile", A_NUMBER_OF("files", 1024, 1073741816),
+		  "Files that a process may have open; services not in units keep a soft limit of "
+		  "1024.",
+		  "LimitNOFILE", "Max open files", .soft = "1024"),
+	    LIMIT("nproc", &process_count, "Processes that a user may have.", "LimitNPROC",
+		  "Max processes"),
+	    LIMIT("rtprio", &priority, "Highest real-time priority that a process may request.",
+		  "LimitRTPRIO", "Max realtime priority"),
+	    KEY("units", &spec_units,
+		"Services that get the limits even if their own files set others; default: the "
+		"installed container runtimes, kubelet and slurmd.",
+		.class = KEY_SELECTS),
+	    KEY("logins", &spec_bool, "Whether logins get the limits, from /etc; default true.",
+		.class = KEY_GOVERNS));
 
 /* Services that start processes of users; most of their unit files set limits. */
 static const char *const runtimes[] = {

@@ -29,33 +29,17 @@ enum {
 	SET_MS = 30000, /* creates all queues again, once rtnl is free; seconds at most */
 };
 
-static const struct spec interval = {
-	.what = "a duration such as 8us",
-	.check = value_duration,
-	.min = 0,
-	.max = SECOND,
-};
-static const struct spec feature_name = {
-	.what = "a feature's name as ethtool(8) shows it",
-	.check = value_feature,
-	.pattern = "^[A-Za-z0-9_-]{1,31}$",
-};
-static const struct spec switches = {
-	.kind = SPEC_MAP_OF,
-	.any = "NAME",
-	.what = "a map of names to true or false",
-	.key = &feature_name,
-	.item = &spec_bool,
-};
+static const struct spec interval = DURATION("a duration such as 8us", 0, SECOND);
+static const struct spec feature_name =
+	SCALAR("a feature's name as ethtool(8) shows it", value_feature, "^[A-Za-z0-9_-]{1,31}$");
+static const struct spec switches =
+	MAP_OF("NAME", "a map of names to true or false", feature_name, spec_bool);
 
 /* Isolated CPUs are excluded. kinds/queues.c has the order of the words. */
-static const struct spec queue_cpus = {
-	.what = "local_node, none or a CPU list such as 2-17",
-	.check = value_cpus,
-	.meanings = WORDS(MEANS("local_node", "the CPUs of the member's NUMA node"),
-			  MEANS("none", "no CPUs: the kernel's default")),
-	.pattern = CPUS,
-};
+static const struct spec queue_cpus =
+	SCALAR("local_node, none or a CPU list such as 2-17", value_cpus, CPUS,
+	       .meanings = WORDS(MEANS("local_node", "the CPUs of the member's NUMA node"),
+				 MEANS("none", "no CPUs: the kernel's default")));
 
 /* Ethtool's netlink supports these since Linux 5.7. */
 #define NUMBER(key, of, help, group, attr, max) \
@@ -65,113 +49,97 @@ static const struct spec queue_cpus = {
 #define GROUP(key, of, help, which) \
 	KEY(key, of, help, .item = LINK(LINK_ETHTOOL, .group = (which)), .since = KERNEL(5, 7))
 
-static const struct spec rings = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {rx: 8192, tx: 8192}",
-	.fields = FIELDS(NUMBER("rx", A_NUMBER_OF("descriptors", 1, 1 << 20),
-				"Receive descriptors of a queue.", ETH_RINGS, ETHTOOL_A_RINGS_RX,
-				ETHTOOL_A_RINGS_RX_MAX),
-			 NUMBER("tx", A_NUMBER_OF("descriptors", 1, 1 << 20),
-				"Transmit descriptors of a queue.", ETH_RINGS, ETHTOOL_A_RINGS_TX,
-				ETHTOOL_A_RINGS_TX_MAX)),
-};
-static const struct spec channels = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {combined: 32}",
-	.fields = FIELDS(NUMBER("combined", A_NUMBER_OF("channels", 1, 8192),
-				"Queues that receive and send.", ETH_CHANNELS,
-				ETHTOOL_A_CHANNELS_COMBINED_COUNT, ETHTOOL_A_CHANNELS_COMBINED_MAX),
-			 NUMBER("rx", A_NUMBER_OF("channels", 1, 8192),
-				"Queues that receive only; few drivers have them.", ETH_CHANNELS,
-				ETHTOOL_A_CHANNELS_RX_COUNT, ETHTOOL_A_CHANNELS_RX_MAX),
-			 NUMBER("tx", A_NUMBER_OF("channels", 1, 8192),
-				"Queues that send only; few drivers have them.", ETH_CHANNELS,
-				ETHTOOL_A_CHANNELS_TX_COUNT, ETHTOOL_A_CHANNELS_TX_MAX)),
-};
-static const struct spec coalesce = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {adaptive_rx: true}",
-	.fields = FIELDS(SWITCH("adaptive_rx",
-				"Whether the driver adapts rx_usecs and rx_frames to the netdev's "
-				"traffic; RDMA traffic does not count.",
-				ETH_COALESCE, ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX),
-			 SWITCH("adaptive_tx",
-				"Whether the driver adapts tx_usecs and tx_frames to the netdev's "
-				"traffic; RDMA traffic does not count.",
-				ETH_COALESCE, ETHTOOL_A_COALESCE_USE_ADAPTIVE_TX),
-			 NUMBER("rx_usecs", &interval,
-				"Time that a receive interrupt waits for more packets.",
-				ETH_COALESCE, ETHTOOL_A_COALESCE_RX_USECS, 0),
-			 NUMBER("tx_usecs", &interval,
-				"Time that a transmit interrupt waits for more packets.",
-				ETH_COALESCE, ETHTOOL_A_COALESCE_TX_USECS, 0),
-			 NUMBER("rx_frames", A_NUMBER_OF("frames", 0, 65535),
-				"Number of packets that a receive interrupt waits for.",
-				ETH_COALESCE, ETHTOOL_A_COALESCE_RX_MAX_FRAMES, 0),
-			 NUMBER("tx_frames", A_NUMBER_OF("frames", 0, 65535),
-				"Number of packets that a transmit interrupt waits for.",
-				ETH_COALESCE, ETHTOOL_A_COALESCE_TX_MAX_FRAMES, 0)),
-};
-static const struct spec pause_frames = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {rx: false, tx: false}",
-	.fields = FIELDS(SWITCH("rx", "Whether the port obeys global pause frames; excludes PFC.",
-				ETH_PAUSE, ETHTOOL_A_PAUSE_RX),
-			 SWITCH("tx", "Whether the port sends global pause frames; excludes PFC.",
-				ETH_PAUSE, ETHTOOL_A_PAUSE_TX)),
-};
+static const struct spec rings =
+	MAP("a map such as {rx: 8192, tx: 8192}",
+	    NUMBER("rx", A_NUMBER_OF("descriptors", 1, 1 << 20), "Receive descriptors of a queue.",
+		   ETH_RINGS, ETHTOOL_A_RINGS_RX, ETHTOOL_A_RINGS_RX_MAX),
+	    NUMBER("tx", A_NUMBER_OF("descriptors", 1, 1 << 20), "Transmit descriptors of a queue.",
+		   ETH_RINGS, ETHTOOL_A_RINGS_TX, ETHTOOL_A_RINGS_TX_MAX));
+static const struct spec channels = MAP(
+	"a map such as {combined: 32}",
+	NUMBER("combined", A_NUMBER_OF("channels", 1, 8192), "Queues that receive and send.",
+	       ETH_CHANNELS, ETHTOOL_A_CHANNELS_COMBINED_COUNT, ETHTOOL_A_CHANNELS_COMBINED_MAX),
+	NUMBER("rx", A_NUMBER_OF("channels", 1, 8192),
+	       "Queues that receive only; few drivers have them.", ETH_CHANNELS,
+	       ETHTOOL_A_CHANNELS_RX_COUNT, ETHTOOL_A_CHANNELS_RX_MAX),
+	NUMBER("tx", A_NUMBER_OF("channels", 1, 8192),
+	       "Queues that send only; few drivers have them.", ETH_CHANNELS,
+	       ETHTOOL_A_CHANNELS_TX_COUNT, ETHTOOL_A_CHANNELS_TX_MAX));
+static const struct spec coalesce =
+	MAP("a map such as {adaptive_rx: true}",
+	    SWITCH("adaptive_rx",
+		   "Whether the driver adapts rx_usecs and rx_frames to the netdev's traffic; RDMA "
+		   "traffic does not count.",
+		   ETH_COALESCE, ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX),
+	    SWITCH("adaptive_tx",
+		   "Whether the driver adapts tx_usecs and tx_frames to the netdev's traffic; RDMA "
+		   "traffic does not count.",
+		   ETH_COALESCE, ETHTOOL_A_COALESCE_USE_ADAPTIVE_TX),
+	    NUMBER("rx_usecs", &interval, "Time that a receive interrupt waits for more packets.",
+		   ETH_COALESCE, ETHTOOL_A_COALESCE_RX_USECS, 0),
+	    NUMBER("tx_usecs", &interval, "Time that a transmit interrupt waits for more packets.",
+		   ETH_COALESCE, ETHTOOL_A_COALESCE_TX_USECS, 0),
+	    NUMBER("rx_frames", A_NUMBER_OF("frames", 0, 65535),
+		   "Number of packets that a receive interrupt waits for.", ETH_COALESCE,
+		   ETHTOOL_A_COALESCE_RX_MAX_FRAMES, 0),
+	    NUMBER("tx_frames", A_NUMBER_OF("frames", 0, 65535),
+		   "Number of packets that a transmit interrupt waits for.", ETH_COALESCE,
+		   ETHTOOL_A_COALESCE_TX_MAX_FRAMES, 0));
+static const struct spec pause_frames =
+	MAP("a map such as {rx: false, tx: false}",
+	    SWITCH("rx", "Whether the port obeys global pause frames; excludes PFC.", ETH_PAUSE,
+		   ETHTOOL_A_PAUSE_RX),
+	    SWITCH("tx", "Whether the port sends global pause frames; excludes PFC.", ETH_PAUSE,
+		   ETHTOOL_A_PAUSE_TX));
 
-OPTIONAL_KEYS(optional, "up", "private_flags", "channels", "rings", "mtu", "coalesce", "pause",
-	      "features", "tx_queue_len", "napi_defer_hard_irqs", "gro_flush_timeout",
-	      "threaded_napi", "rps", "rps_flows", "xps");
+static const struct spec optional =
+	OPTIONAL_KEYS("up", "private_flags", "channels", "rings", "mtu", "coalesce", "pause",
+		      "features", "tx_queue_len", "napi_defer_hard_irqs", "gro_flush_timeout",
+		      "threaded_napi", "rps", "rps_flows", "xps");
 
 /*
  * A row for each key, with its place in the kernel, in the order of setting. A map is one change
  * and one message.
  */
-static const struct spec keys = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {mtu: 9000, rings: {rx: 8192}}",
-	.fields = FIELDS(
-		KEY("up", &spec_bool, "Whether the netdev is administratively up.",
-		    .item = LINK(LINK_UP)),
-		GROUP("private_flags", &switches,
-		      "Private flags by the names that `ethtool --show-priv-flags` shows.",
-		      ETH_PRIVATE_FLAGS),
-		GROUP("channels", &channels, "Numbers of queues.", ETH_CHANNELS),
-		GROUP("rings", &rings, "Numbers of descriptors of each queue.", ETH_RINGS),
-		KEY("mtu", &spec_mtu, "MTU of the netdev.",
-		    .item = LINK(LINK_ATTR, .attr = IFLA_MTU, .max = IFLA_MAX_MTU, .file = "mtu")),
-		GROUP("coalesce", &coalesce, "Interrupt coalescing.", ETH_COALESCE),
-		GROUP("pause", &pause_frames, "Global pause (802.3x flow control).", ETH_PAUSE),
-		GROUP("features", &switches, "Features by the names that `ethtool -k` shows.",
-		      ETH_FEATURES),
-		KEY("tx_queue_len", A_NUMBER_OF("packets", 0, 1000000),
-		    "Packets that wait in the kernel for transmission.",
-		    .item = LINK(LINK_ATTR, .attr = IFLA_TXQLEN, .file = "tx_queue_len")),
-		KEY("napi_defer_hard_irqs", A_NUMBER_OF("polls", 0, INT32_MAX),
-		    "Number of empty polls before interrupts are enabled again.",
-		    .item = LINK(LINK_FILE, .file = "napi_defer_hard_irqs"), .since = KERNEL(5, 8)),
-		KEY("gro_flush_timeout", &interval,
-		    "Time after which GRO passes on the packets that it holds.",
-		    .item = LINK(LINK_FILE, .file = "gro_flush_timeout", .scale = NSEC_PER_USEC)),
-		KEY("threaded_napi", &spec_bool,
-		    "Whether kernel threads poll, which the scheduler can place.",
-		    .item = LINK(LINK_FILE, .file = "threaded"), .since = KERNEL(5, 12)),
-		KEY("rps", &queue_cpus,
-		    "CPUs that share the received packets of each queue (RDMA has none there); "
-		    "none: the CPU of the queue's interrupt.",
-		    .item = LINK_QUEUE("rx", "rps_cpus")),
-		KEY("rps_flows", A_NUMBER_OF("flows", 0, 1 << 20),
-		    "Flows that each receive queue steers to the CPUs of their readers (RFS).",
-		    .item = LINK_QUEUE("rx", "rps_flow_cnt")),
-		KEY("xps", &queue_cpus,
-		    "CPUs that are assigned to the transmit queues in turn; none: a hash selects "
-		    "the queue.",
-		    .item = LINK_QUEUE("tx", "xps_cpus", .in_turn = true)),
-		GOVERNING_KEYS(optional)),
-};
-static BY_SET(by_set, keys, ", such as {rails: {mtu: 9000}}");
+static const struct spec keys = MAP(
+	"a map such as {mtu: 9000, rings: {rx: 8192}}",
+	KEY("up", &spec_bool, "Whether the netdev is administratively up.", .item = LINK(LINK_UP)),
+	GROUP("private_flags", &switches,
+	      "Private flags by the names that `ethtool --show-priv-flags` shows.",
+	      ETH_PRIVATE_FLAGS),
+	GROUP("channels", &channels, "Numbers of queues.", ETH_CHANNELS),
+	GROUP("rings", &rings, "Numbers of descriptors of each queue.", ETH_RINGS),
+	KEY("mtu", &spec_mtu, "MTU of the netdev.",
+	    .item = LINK(LINK_ATTR, .attr = IFLA_MTU, .max = IFLA_MAX_MTU, .file = "mtu")),
+	GROUP("coalesce", &coalesce, "Interrupt coalescing.", ETH_COALESCE),
+	GROUP("pause", &pause_frames, "Global pause (802.3x flow control).", ETH_PAUSE),
+	GROUP("features", &switches, "Features by the names that `ethtool -k` shows.",
+	      ETH_FEATURES),
+	KEY("tx_queue_len", A_NUMBER_OF("packets", 0, 1000000),
+	    "Packets that wait in the kernel for transmission.",
+	    .item = LINK(LINK_ATTR, .attr = IFLA_TXQLEN, .file = "tx_queue_len")),
+	KEY("napi_defer_hard_irqs", A_NUMBER_OF("polls", 0, INT32_MAX),
+	    "Number of empty polls before interrupts are enabled again.",
+	    .item = LINK(LINK_FILE, .file = "napi_defer_hard_irqs"), .since = KERNEL(5, 8)),
+	KEY("gro_flush_timeout", &interval,
+	    "Time after which GRO passes on the packets that it holds.",
+	    .item = LINK(LINK_FILE, .file = "gro_flush_timeout", .scale = NSEC_PER_USEC)),
+	KEY("threaded_napi", &spec_bool,
+	    "Whether kernel threads poll, which the scheduler can place.",
+	    .item = LINK(LINK_FILE, .file = "threaded"), .since = KERNEL(5, 12)),
+	KEY("rps", &queue_cpus,
+	    "CPUs that share the received packets of each queue (RDMA has none there); none: the "
+	    "CPU of the queue's interrupt.",
+	    .item = LINK_QUEUE("rx", "rps_cpus")),
+	KEY("rps_flows", A_NUMBER_OF("flows", 0, 1 << 20),
+	    "Flows that each receive queue steers to the CPUs of their readers (RFS).",
+	    .item = LINK_QUEUE("rx", "rps_flow_cnt")),
+	KEY("xps", &queue_cpus,
+	    "CPUs that are assigned to the transmit queues in turn; none: a hash selects the "
+	    "queue.",
+	    .item = LINK_QUEUE("tx", "xps_cpus", .in_turn = true)),
+	GOVERNING_KEYS(optional));
+static const struct spec by_set = BY_SET(keys, ", such as {rails: {mtu: 9000}}");
 
 /* --- changes ------------------------------------------------------------------------------ */
 

@@ -22,66 +22,30 @@
  */
 #define CONF "/run/modprobe.d/zz-railhead.conf"
 
-static const struct spec load_map = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {name: nvidia_peermem, optional: true}",
-	.fields = FIELDS(KEY("name", &spec_module, "Name of the module.", .flags = FIELD_REQUIRED),
-			 KEY("optional", &spec_bool,
-			     "Whether the module may be missing; default false.",
-			     .class = KEY_GOVERNS)),
-};
-static const struct spec load_item = {
-	.kind = SPEC_EITHER,
-	.what = "a module's name, or {name: ..., optional: true}",
-	.scalar = &spec_module,
-	.map = &load_map,
-};
-static const struct spec to_load = {
-	.kind = SPEC_LIST,
-	.what = "a list of modules",
-	.item = &load_item,
-	.identity = ITEM_NAME,
-};
-static const struct spec to_blacklist = {
-	.kind = SPEC_LIST,
-	.what = "a list of modules",
-	.item = &spec_module,
-	.identity = ITEM_NAME,
-};
+static const struct spec load_map =
+	MAP("a map such as {name: nvidia_peermem, optional: true}",
+	    KEY("name", &spec_module, "Name of the module.", .flags = FIELD_REQUIRED),
+	    KEY("optional", &spec_bool, "Whether the module may be missing; default false.",
+		.class = KEY_GOVERNS));
+static const struct spec load_item = EITHER("a module's name, or {name: ..., optional: true}",
+					    .scalar = &spec_module, .map = &load_map);
+static const struct spec to_load = LIST_OF("a list of modules", load_item, ITEM_NAME);
+static const struct spec to_blacklist = LIST_OF("a list of modules", spec_module, ITEM_NAME);
 
-static const struct spec param_value = {
-	.what = "a parameter's value",
-	.check = value_module_value,
-	.pattern = "^([!$-&(-Z^-~]|\\[|\\])+$",
-};
-static const struct spec param_name = {
-	.what = "a module parameter's name",
-	.check = value_param,
-	.pattern = "^[A-Za-z0-9_-]{1,64}$",
-};
-static const struct spec params_of = {
-	.kind = SPEC_MAP_OF,
-	.any = "PARAM",
-	.what = "a map of parameters, such as {netns_mode: 0}",
-	.key = &param_name,
-	.item = &param_value,
-};
-static const struct spec options_of = {
-	.kind = SPEC_MAP_OF,
-	.any = "MODULE",
-	.what = "a map of modules, such as {ib_core: {netns_mode: 0}}",
-	.key = &spec_module,
-	.item = &params_of,
-};
-static const struct spec keys = {
-	.kind = SPEC_MAP,
-	.what = "a map (load, options, blacklist)",
-	.fields = FIELDS(
-		KEY("load", &to_load, "Modules to load, in this order."),
-		KEY("options", &options_of,
-		    "Parameters of modules, for every program that loads the modules."),
-		KEY("blacklist", &to_blacklist, "Modules that must not be loaded by alias.")),
-};
+static const struct spec param_value =
+	SCALAR("a parameter's value", value_module_value, "^([!$-&(-Z^-~]|\\[|\\])+$");
+static const struct spec param_name =
+	SCALAR("a module parameter's name", value_param, "^[A-Za-z0-9_-]{1,64}$");
+static const struct spec params_of =
+	MAP_OF("PARAM", "a map of parameters, such as {netns_mode: 0}", param_name, param_value);
+static const struct spec options_of = MAP_OF(
+	"MODULE", "a map of modules, such as {ib_core: {netns_mode: 0}}", spec_module, params_of);
+static const struct spec keys =
+	MAP("a map (load, options, blacklist)",
+	    KEY("load", &to_load, "Modules to load, in this order."),
+	    KEY("options", &options_of,
+		"Parameters of modules, for every program that loads the modules."),
+	    KEY("blacklist", &to_blacklist, "Modules that must not be loaded by alias."));
 
 /* --- changes ------------------------------------------------------------------------------ */
 

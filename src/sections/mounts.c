@@ -29,75 +29,26 @@ enum {
 
 /* --- keys --------------------------------------------------------------------------------- */
 
-static const struct spec mount_point = {
-	.what = "an absolute path to mount on",
-	.check = value_mount_point,
-	.pattern = ABSOLUTE_PATH,
-};
-static const struct spec fs_type = {
-	.what = "a file system type such as nfs",
-	.check = value_fs_type,
-	.pattern = "^[A-Za-z0-9_.-]{1,32}$",
-};
-static const struct spec source = {
-	.what = "a device or server:/path",
-	.check = value_line,
-	.pattern = "^" LINE_CHAR "+$",
-};
-static const struct spec further = {
-	.what = "mount options, separated by commas",
-	.check = value_mount_options,
-	.pattern = "^[!-+.-~-]+(,[!-+.-~-]+)*$",
-};
-static const struct spec timeout = {
-	.what = "a duration such as 30s",
-	.check = value_duration,
-	.min = SECOND,
-	.max = 120 * SECOND,
-};
-static const struct spec bytes = {
-	.what = "a size such as 64G",
-	.check = value_size,
-	.min = 4096,
-	.max = INT64_C(1) << 50,
-	.pattern = "^" NUMBER_OF "[KMGT]$",
-};
-static const struct spec block = {
-	.what = "a size such as 1M",
-	.check = value_size,
-	.min = 1024,
-	.max = 4 << 20,
-	.pattern = "^" NUMBER_OF "[KMG]$",
-};
-static const struct spec id = {
-	.what = "the number of a user or group",
-	.check = value_int,
-	.min = 0,
-	.max = INT32_MAX,
-};
-static const struct spec mode = {
-	.what = "a mode in octal such as 1770",
-	.check = value_mode,
-	.pattern = "^[0-7]{1,4}$",
-};
-static const struct spec port_number = {
-	.what = "a port",
-	.check = value_int,
-	.min = 1,
-	.max = 65535,
-};
-static const struct spec protocol = {
-	.what = "a transport",
-	.check = value_word,
-	.meanings =
-		WORDS(MEANS("rdma", "NFS over RDMA, IPv4"), MEANS("rdma6", "NFS over RDMA, IPv6"),
-		      MEANS("tcp", "NFS over TCP, IPv4"), MEANS("tcp6", "NFS over TCP, IPv6")),
-};
-static const struct spec version = {
-	.what = "a version of NFS",
-	.check = value_word,
-	.words = WORDS("3", "4.0", "4.1", "4.2"),
-};
+static const struct spec mount_point =
+	SCALAR("an absolute path to mount on", value_mount_point, ABSOLUTE_PATH);
+static const struct spec fs_type =
+	SCALAR("a file system type such as nfs", value_fs_type, "^[A-Za-z0-9_.-]{1,32}$");
+static const struct spec source = LINE("a device or server:/path");
+static const struct spec further = SCALAR("mount options, separated by commas", value_mount_options,
+					  "^[!-+.-~-]+(,[!-+.-~-]+)*$");
+static const struct spec timeout = DURATION("a duration such as 30s", SECOND, 120 * SECOND);
+static const struct spec bytes =
+	SIZE("a size such as 64G", 4096, INT64_C(1) << 50, .pattern = "^" NUMBER_OF "[KMGT]$");
+static const struct spec block =
+	SIZE("a size such as 1M", 1024, 4 << 20, .pattern = "^" NUMBER_OF "[KMG]$");
+static const struct spec id = INT("the number of a user or group", 0, INT32_MAX);
+static const struct spec mode = SCALAR("a mode in octal such as 1770", value_mode, "^[0-7]{1,4}$");
+static const struct spec port_number = INT("a port", 1, 65535);
+static const struct spec protocol = ONE_OF(
+	"a transport", MEANS("rdma", "NFS over RDMA, IPv4"), MEANS("rdma6", "NFS over RDMA, IPv6"),
+	MEANS("tcp", "NFS over TCP, IPv4"), MEANS("tcp6", "NFS over TCP, IPv6"));
+static const struct spec version =
+	ONE_OF_WORDS("a version of NFS", WORDS("3", "4.0", "4.1", "4.2"));
 
 #define OPTION(key, of, help, of_types) \
 	KEY(key, of, help, .item = &(const struct mount_option){.name = (key), .types = (of_types)})
@@ -116,55 +67,42 @@ static const struct mount_option option_vers = {.name = "vers", .types = MOUNT_N
 static const struct mount_option option_port = {.name = "port", .types = MOUNT_NFS, .nfs = 2049};
 
 /* A row for each key; rows with an item are mount options of the file system types in the item. */
-static const struct spec keys = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {type: nfs, what: \"server:/export\", proto: rdma}",
-	.fields = FIELDS(
-		KEY("type", &fs_type, "File system type, as in fstab(5).", .flags = FIELD_REQUIRED),
-		KEY("what", &source,
-		    "Device or server:/path to mount; tmpfs and hugetlbfs have none."),
-		KEY("options", &further,
-		    "Further mount options; options without a key here are not verified."),
-		OPTION("pagesize", &spec_page_size, "Page size; default: the kernel's default.",
-		       MOUNT_HUGETLBFS),
-		OPTION("size", &bytes, "Highest amount of memory that the files may use.", MEMORY),
-		OPTION("min_size", &bytes,
-		       "Memory that is reserved when the file system is mounted.", MOUNT_HUGETLBFS),
-		OPTION("uid", &id, "Owner of the root directory; default 0.", MEMORY),
-		OPTION("gid", &id, "Group of the root directory; default 0.", MEMORY),
-		KEY("mode", &mode,
-		    "Mode of the root directory; default 1777 of tmpfs, 755 of hugetlbfs.",
-		    .item = &option_mode),
-		KEY("proto", &protocol,
-		    "Transport of NFS, rdma6 and tcp6 over IPv6; never falls back to TCP.",
-		    .item = &option_proto),
-		KEY("port", &port_number, "Port of the NFS server; default 20049 with proto: rdma.",
-		    .item = &option_port),
-		KEY("vers", &version,
-		    "Version of NFS; default the highest that client and server support.",
-		    .item = &option_vers),
-		OPTION("nconnect", A_NUMBER_OF("connections", 1, 16),
-		       "Connections to the NFS server.", MOUNT_NFS),
-		OPTION("rsize", &block, "Largest NFS read; the server may grant less, which fails.",
-		       MOUNT_NFS),
-		OPTION("wsize", &block,
-		       "Largest NFS write; the server may grant less, which fails.", MOUNT_NFS),
-		KEY("optional", &spec_bool,
-		    "Whether the mount may be missing (an existing mount is compared in any case); "
-		    "default false.",
-		    .class = KEY_GOVERNS),
-		KEY("timeout", &timeout,
-		    "Time that one attempt may take, and that the gate waits for a mount; default "
-		    "30s.",
-		    .class = KEY_GOVERNS)),
-};
-static const struct spec mounts = {
-	.kind = SPEC_MAP_OF,
-	.any = "PATH",
-	.what = "a map of mount points",
-	.key = &mount_point,
-	.item = &keys,
-};
+static const struct spec keys = MAP(
+	"a map such as {type: nfs, what: \"server:/export\", proto: rdma}",
+	KEY("type", &fs_type, "File system type, as in fstab(5).", .flags = FIELD_REQUIRED),
+	KEY("what", &source, "Device or server:/path to mount; tmpfs and hugetlbfs have none."),
+	KEY("options", &further,
+	    "Further mount options; options without a key here are not verified."),
+	OPTION("pagesize", &spec_page_size, "Page size; default: the kernel's default.",
+	       MOUNT_HUGETLBFS),
+	OPTION("size", &bytes, "Highest amount of memory that the files may use.", MEMORY),
+	OPTION("min_size", &bytes, "Memory that is reserved when the file system is mounted.",
+	       MOUNT_HUGETLBFS),
+	OPTION("uid", &id, "Owner of the root directory; default 0.", MEMORY),
+	OPTION("gid", &id, "Group of the root directory; default 0.", MEMORY),
+	KEY("mode", &mode, "Mode of the root directory; default 1777 of tmpfs, 755 of hugetlbfs.",
+	    .item = &option_mode),
+	KEY("proto", &protocol,
+	    "Transport of NFS, rdma6 and tcp6 over IPv6; never falls back to TCP.",
+	    .item = &option_proto),
+	KEY("port", &port_number, "Port of the NFS server; default 20049 with proto: rdma.",
+	    .item = &option_port),
+	KEY("vers", &version, "Version of NFS; default the highest that client and server support.",
+	    .item = &option_vers),
+	OPTION("nconnect", A_NUMBER_OF("connections", 1, 16), "Connections to the NFS server.",
+	       MOUNT_NFS),
+	OPTION("rsize", &block, "Largest NFS read; the server may grant less, which fails.",
+	       MOUNT_NFS),
+	OPTION("wsize", &block, "Largest NFS write; the server may grant less, which fails.",
+	       MOUNT_NFS),
+	KEY("optional", &spec_bool,
+	    "Whether the mount may be missing (an existing mount is compared in any case); default "
+	    "false.",
+	    .class = KEY_GOVERNS),
+	KEY("timeout", &timeout,
+	    "Time that one attempt may take, and that the gate waits for a mount; default 30s.",
+	    .class = KEY_GOVERNS));
+static const struct spec mounts = MAP_OF("PATH", "a map of mount points", mount_point, keys);
 
 /* --- texts -------------------------------------------------------------------------------- */
 

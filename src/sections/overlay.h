@@ -45,8 +45,8 @@ void overlay_govern(const struct section_ctx *ctx, const struct ynode *section,
 /* Whether said, true or a list, includes the first word of path; false for NULL. */
 bool overlay_names_key(const struct ynode *said, const char *path);
 
-/* The governing keys, the last keys of a set: OPTIONAL_KEYS(optional, "mtu", "rings"); */
-#define OPTIONAL_KEYS(table, ...) OPTIONAL_KEYS_OF("set", table, __VA_ARGS__)
+/* The governing keys, the last keys of a set: optional = OPTIONAL_KEYS("mtu", "rings") */
+#define OPTIONAL_KEYS(...) OPTIONAL_KEYS_OF("set", __VA_ARGS__)
 #define GOVERNING_KEYS(table) GOVERNING_KEYS_OF("set", "driver or kernel", table)
 
 /* The number of VFs that section sriov wants on fn; 0 without one. */

@@ -15,48 +15,31 @@
 #include "sections/pairs.h"
 
 /* In the order of enum nearness. */
-static const struct spec nearness = {
-	.what = "a nearness",
-	.check = value_word,
-	.meanings = WORDS(MEANS("pcie_switch", "below one PCIe switch"),
-			  MEANS("root_port", "below one root port"),
-			  MEANS("numa_node", "at one NUMA node")),
-};
+static const struct spec nearness =
+	ONE_OF("a nearness", MEANS("pcie_switch", "below one PCIe switch"),
+	       MEANS("root_port", "below one root port"), MEANS("numa_node", "at one NUMA node"));
 /* In the order of enum p2p_wish. */
-static const struct spec p2p_wish = {
-	.what = "a path between NIC and GPU",
-	.check = value_word,
-	.meanings = WORDS(
-		MEANS("direct",
-		      "directly through the bridges between them: for containers and bare metal"),
-		MEANS("translated", "directly, once the IOMMU has translated addresses (ATS)"),
-		MEANS("isolated", "through the root complex and the IOMMU: for VMs")),
-};
-static const struct spec acs_mode = {
-	.what = "a way to treat ACS",
-	.check = value_word,
-	.meanings = WORDS(MEANS("judge", "ACS is checked and never set"),
-			  MEANS("set", "a kernel argument sets ACS, in a trial boot")),
-};
-static const struct spec keys = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {nics: rails, gpus: gpus, within: pcie_switch}",
-	.fields = FIELDS(
-		KEY("nics", &spec_set_name, "Set of NICs.", .flags = FIELD_REQUIRED,
-		    .class = KEY_SELECTS),
-		KEY("gpus", &spec_set_name, "Set of GPUs.", .flags = FIELD_REQUIRED,
-		    .class = KEY_SELECTS),
-		KEY("within", &nearness,
-		    "Distance within which each NIC must have a GPU of its own.",
-		    .flags = FIELD_REQUIRED),
-		KEY("p2p", &p2p_wish,
-		    "Path that traffic between each NIC and its GPU must take: direct, direct once "
-		    "the IOMMU has translated it, or through the IOMMU; default: not judged."),
-		KEY("acs", &acs_mode,
-		    "Whether a kernel argument sets the ACS of the bridges on the path as p2p "
-		    "requires, or ACS is only judged; default: judge.",
-		    .class = KEY_SETS)),
-};
+static const struct spec p2p_wish = ONE_OF(
+	"a path between NIC and GPU",
+	MEANS("direct", "directly through the bridges between them: for containers and bare metal"),
+	MEANS("translated", "directly, once the IOMMU has translated addresses (ATS)"),
+	MEANS("isolated", "through the root complex and the IOMMU: for VMs"));
+static const struct spec acs_mode =
+	ONE_OF("a way to treat ACS", MEANS("judge", "ACS is checked and never set"),
+	       MEANS("set", "a kernel argument sets ACS, in a trial boot"));
+static const struct spec keys = MAP(
+	"a map such as {nics: rails, gpus: gpus, within: pcie_switch}",
+	KEY("nics", &spec_set_name, "Set of NICs.", .flags = FIELD_REQUIRED, .class = KEY_SELECTS),
+	KEY("gpus", &spec_set_name, "Set of GPUs.", .flags = FIELD_REQUIRED, .class = KEY_SELECTS),
+	KEY("within", &nearness, "Distance within which each NIC must have a GPU of its own.",
+	    .flags = FIELD_REQUIRED),
+	KEY("p2p", &p2p_wish,
+	    "Path that traffic between each NIC and its GPU must take: direct, direct once the "
+	    "IOMMU has translated it, or through the IOMMU; default: not judged."),
+	KEY("acs", &acs_mode,
+	    "Whether a kernel argument sets the ACS of the bridges on the path as p2p requires, or "
+	    "ACS is only judged; default: judge.",
+	    .class = KEY_SETS));
 
 /* --- changes ------------------------------------------------------------------------------ */
 

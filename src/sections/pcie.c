@@ -15,43 +15,30 @@
 #include "sections/overlay.h"
 
 /* The index of a word is its code in the registers. */
-static const struct spec size = {
-	.what = "a payload size in bytes",
-	.unit = "bytes",
-	.check = value_word,
-	.words = WORDS("128", "256", "512", "1024", "2048", "4096"),
-};
-static const struct spec aspm = {
-	.what = "an ASPM state",
-	.check = value_word,
-	.meanings = WORDS(MEANS("disabled", "the link never sleeps: least latency"),
-			  MEANS("l0s", "one direction may sleep, for less than a microsecond"),
-			  MEANS("l1", "both directions may sleep, for some microseconds"),
-			  MEANS("l0s_l1", "both")),
-};
+static const struct spec size =
+	ONE_OF_WORDS("a payload size in bytes", WORDS("128", "256", "512", "1024", "2048", "4096"),
+		     .unit = "bytes");
+static const struct spec aspm = ONE_OF(
+	"an ASPM state", MEANS("disabled", "the link never sleeps: least latency"),
+	MEANS("l0s", "one direction may sleep, for less than a microsecond"),
+	MEANS("l1", "both directions may sleep, for some microseconds"), MEANS("l0s_l1", "both"));
 
 #define SETTING(key, of, help, setting) KEY(key, of, help, .item = (setting))
 
-OPTIONAL_KEYS(optional, "max_read_request", "relaxed_ordering", "aspm");
+static const struct spec optional = OPTIONAL_KEYS("max_read_request", "relaxed_ordering", "aspm");
 
 /* A row for each key, with its place in the function. */
-static const struct spec keys = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {max_read_request: 4096}",
-	.fields = FIELDS(SETTING("max_read_request", &size, "Largest read request of the function.",
-				 PCI_BITS(PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_READRQ)),
-			 SETTING("relaxed_ordering", &spec_bool,
-				 "Whether the function may use relaxed ordering.",
-				 PCI_BITS(PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_RELAXED,
-					  .refuse = pci_refuse_disordered)),
-			 SETTING("aspm", &aspm,
-				 "Power saving states of the link above the function.", &pci_aspm),
-			 KEY("max_payload", &size,
-			     "Smallest payload size that the function must have.",
-			     .class = KEY_JUDGES),
-			 GOVERNING_KEYS(optional)),
-};
-static BY_SET(by_set, keys, ", such as {rails: {max_read_request: 4096}}");
+static const struct spec keys = MAP(
+	"a map such as {max_read_request: 4096}",
+	SETTING("max_read_request", &size, "Largest read request of the function.",
+		PCI_BITS(PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_READRQ)),
+	SETTING("relaxed_ordering", &spec_bool, "Whether the function may use relaxed ordering.",
+		PCI_BITS(PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_RELAXED, .refuse = pci_refuse_disordered)),
+	SETTING("aspm", &aspm, "Power saving states of the link above the function.", &pci_aspm),
+	KEY("max_payload", &size, "Smallest payload size that the function must have.",
+	    .class = KEY_JUDGES),
+	GOVERNING_KEYS(optional));
+static const struct spec by_set = BY_SET(keys, ", such as {rails: {max_read_request: 4096}}");
 
 /* --- changes ------------------------------------------------------------------------------ */
 

@@ -18,174 +18,71 @@
 
 /* --- DCB: classes ----------------------------------------------------------------------------- */
 
-static const struct spec prio = {
-	.what = "a priority",
-	.check = value_int,
-	.min = 0,
-	.max = DCB_PRIORITIES - 1,
-};
-static const struct spec prio_list = {
-	.kind = SPEC_LIST,
-	.what = "a list of priorities, such as [3]",
-	.item = &prio,
-	.identity = ITEM_TEXT,
-};
-static const struct spec class = {
-	.what = "a traffic class",
-	.check = value_int,
-	.min = 0,
-	.max = DCB_PRIORITIES - 1,
-};
-static const struct spec prio_to_class = {
-	.kind = SPEC_MAP_OF,
-	.any = "PRIORITY",
-	.what = "a map of priorities to traffic classes, such as {0: 0, 3: 3}",
-	.key = &prio,
-	.item = &class,
-};
-static const struct spec scheduling = {
-	.what = "a transmission selection",
-	.check = value_word,
-	.words = dcb_scheduling_words,
-	.meanings = WORDS(MEANS("ets", "its share of the bandwidth, ets.bandwidth"),
-			  MEANS("strict", "before all classes with a lower number"),
-			  MEANS("vendor", "as the NIC's vendor defines it")),
-};
-static const struct spec class_scheduling = {
-	.kind = SPEC_MAP_OF,
-	.any = "CLASS",
-	.what = "a map of traffic classes to ets, strict or vendor",
-	.key = &class,
-	.item = &scheduling,
-};
-static const struct spec percent = {
-	.what = "a share such as 50%",
-	.check = value_percent,
-	.min = 0,
-	.max = 100,
-	.pattern = "^(100|[1-9]?[0-9])%$",
-};
-static const struct spec class_shares = {
-	.kind = SPEC_MAP_OF,
-	.any = "CLASS",
-	.what = "a map of traffic classes to shares, such as {0: 10%, 3: 90%}",
-	.key = &class,
-	.item = &percent,
-};
-static const struct spec ets = {
-	.kind = SPEC_MAP,
-	.what = "a map (priorities, scheduling, bandwidth)",
-	.fields = FIELDS(
-		KEY("priorities", &prio_to_class, "Traffic class of each priority.",
-		    .item = &dcb_ets_priorities),
-		KEY("scheduling", &class_scheduling,
-		    "Transmission selection of traffic classes; classes that are not named keep "
-		    "theirs.",
-		    .item = &dcb_ets_scheduling),
-		KEY("bandwidth", &class_shares, "Share of each traffic class; the sum is 100%.",
-		    .item = &dcb_ets_bandwidth)),
-};
-static const struct spec buffer = {
-	.what = "a buffer",
-	.check = value_int,
-	.min = 0,
-	.max = DCB_PRIORITIES - 1,
-};
-static const struct spec prio_to_buffer = {
-	.kind = SPEC_MAP_OF,
-	.any = "PRIORITY",
-	.what = "a map of priorities to buffers, such as {0: 0, 3: 1}",
-	.key = &prio,
-	.item = &buffer,
-};
-static const struct spec buffer_size = {
-	.what = "a size such as 256K",
-	.check = value_size,
-	.max = 1 << 30,
-	.pattern = "^(0T|" NUMBER_OF "[KMG])$",
-};
-static const struct spec buffer_sizes = {
-	.kind = SPEC_MAP_OF,
-	.any = "BUFFER",
-	.what = "a map of buffers to sizes, such as {0: 128K, 1: 512K}",
-	.key = &buffer,
-	.item = &buffer_size,
-};
-static const struct spec buffers = {
-	.kind = SPEC_MAP,
-	.what = "a map (sizes, priorities)",
-	.fields = FIELDS(KEY("sizes", &buffer_sizes, "Size of each receive buffer of the port.",
-			     .item = &dcb_buffer_sizes),
-			 KEY("priorities", &prio_to_buffer, "Receive buffer of each priority.",
-			     .item = &dcb_buffer_priorities)),
-};
+static const struct spec prio = INT("a priority", 0, DCB_PRIORITIES - 1);
+static const struct spec prio_list = LIST_OF("a list of priorities, such as [3]", prio, ITEM_TEXT);
+static const struct spec class = INT("a traffic class", 0, DCB_PRIORITIES - 1);
+static const struct spec prio_to_class = MAP_OF(
+	"PRIORITY", "a map of priorities to traffic classes, such as {0: 0, 3: 3}", prio, class);
+static const struct spec scheduling =
+	ONE_OF_WORDS("a transmission selection", dcb_scheduling_words,
+		     .meanings = WORDS(MEANS("ets", "its share of the bandwidth, ets.bandwidth"),
+				       MEANS("strict", "before all classes with a lower number"),
+				       MEANS("vendor", "as the NIC's vendor defines it")));
+static const struct spec class_scheduling =
+	MAP_OF("CLASS", "a map of traffic classes to ets, strict or vendor", class, scheduling);
+static const struct spec percent =
+	SCALAR("a share such as 50%", value_percent, "^(100|[1-9]?[0-9])%$", .min = 0, .max = 100);
+static const struct spec class_shares = MAP_OF(
+	"CLASS", "a map of traffic classes to shares, such as {0: 10%, 3: 90%}", class, percent);
+static const struct spec ets = MAP(
+	"a map (priorities, scheduling, bandwidth)",
+	KEY("priorities", &prio_to_class, "Traffic class of each priority.",
+	    .item = &dcb_ets_priorities),
+	KEY("scheduling", &class_scheduling,
+	    "Transmission selection of traffic classes; classes that are not named keep theirs.",
+	    .item = &dcb_ets_scheduling),
+	KEY("bandwidth", &class_shares, "Share of each traffic class; the sum is 100%.",
+	    .item = &dcb_ets_bandwidth));
+static const struct spec buffer = INT("a buffer", 0, DCB_PRIORITIES - 1);
+static const struct spec prio_to_buffer =
+	MAP_OF("PRIORITY", "a map of priorities to buffers, such as {0: 0, 3: 1}", prio, buffer);
+static const struct spec buffer_size =
+	SIZE("a size such as 256K", 0, 1 << 30, .pattern = "^(0T|" NUMBER_OF "[KMG])$");
+static const struct spec buffer_sizes = MAP_OF(
+	"BUFFER", "a map of buffers to sizes, such as {0: 128K, 1: 512K}", buffer, buffer_size);
+static const struct spec buffers =
+	MAP("a map (sizes, priorities)",
+	    KEY("sizes", &buffer_sizes, "Size of each receive buffer of the port.",
+		.item = &dcb_buffer_sizes),
+	    KEY("priorities", &prio_to_buffer, "Receive buffer of each priority.",
+		.item = &dcb_buffer_priorities));
 /* mlx5 treats values below 1000 as metres and ignores the rest (en_dcbnl.c). */
-static const struct spec cable_length = {
-	.what = "a cable's length such as 5m",
-	.check = value_metres,
-	.min = 1,
-	.max = 999,
-	.pattern = "^[1-9][0-9]{0,2}m$",
-};
+static const struct spec cable_length = SCALAR("a cable's length such as 5m", value_metres,
+					       "^[1-9][0-9]{0,2}m$", .min = 1, .max = 999);
 
 /* --- DCB: DSCPs ------------------------------------------------------------------------------- */
 
-static const struct spec dscp = {
-	.what = "a DSCP",
-	.check = value_int,
-	.min = 0,
-	.max = DCB_DSCPS - 1,
-};
-static const struct spec dscps = {
-	.what = "one DSCP or several, such as 26 or 24-31,46",
-	.check = value_numbers,
-	.max = DCB_DSCPS - 1,
-	.pattern = "^0*[0-9]{1,2}(-0*[0-9]{1,2})?(,0*[0-9]{1,2}(-0*[0-9]{1,2})?)*$",
-};
-static const struct spec dscp_map = {
-	.kind = SPEC_MAP_OF,
-	.any = "DSCPS",
-	.what = "a map of DSCPs to priorities, such as {26: 3, 48: 6}",
-	.key = &dscps,
-	.item = &prio,
-};
-static const struct spec trust = {
-	.what = "a trust mode",
-	.check = value_word,
-	.words = dcb_trust_words,
+static const struct spec dscp = INT("a DSCP", 0, DCB_DSCPS - 1);
+static const struct spec dscps = SCALAR(
+	"one DSCP or several, such as 26 or 24-31,46", value_numbers,
+	"^0*[0-9]{1,2}(-0*[0-9]{1,2})?(,0*[0-9]{1,2}(-0*[0-9]{1,2})?)*$", .max = DCB_DSCPS - 1);
+static const struct spec dscp_map =
+	MAP_OF("DSCPS", "a map of DSCPs to priorities, such as {26: 3, 48: 6}", dscps, prio);
+static const struct spec trust = ONE_OF_WORDS(
+	"a trust mode", dcb_trust_words,
 	.meanings = WORDS(
 		MEANS("dscp", "the DSCP of the IP header, by dscp_map: RoCE v2 that is routed"),
-		MEANS("pcp", "the priority of the VLAN tag")),
-};
+		MEANS("pcp", "the priority of the VLAN tag")));
 
 /* --- RDMA ------------------------------------------------------------------------------------- */
 
 /* The whole byte, with the ECN bits: DSCP 26 with ECT(0) is 106. */
-static const struct spec tos = {
-	.what = "a ToS byte",
-	.check = value_int,
-	.min = 0,
-	.max = 255,
-};
-static const struct spec interval = {
-	.what = "a duration such as 4us",
-	.check = value_duration,
-	.min = 0,
-	.max = UINT32_MAX,
-};
-static const struct spec rtt = {
-	.what = "a duration such as 1us",
-	.check = value_duration,
-	.min = 1,
-	.max = 131071,
-};
-static const struct spec rate = {
-	.what = "a rate such as 50Mb/s",
-	.check = value_rate,
-	.min = 0,
-	.max = 1600 * GIGABIT,
-	.pattern = "^" NUMBER_OF "[MG][Bb]/s$",
-};
+static const struct spec tos = INT("a ToS byte", 0, 255);
+static const struct spec interval = DURATION("a duration such as 4us", 0, UINT32_MAX);
+static const struct spec rtt = DURATION("a duration such as 1us", 1, 131071);
+static const struct spec rate =
+	SCALAR("a rate such as 50Mb/s", value_rate, "^" NUMBER_OF "[MG][Bb]/s$", .min = 0,
+	       .max = 1600 * GIGABIT);
 
 /*
  * A parameter of DCQCN: keys are DOCA-OFED's names, inbox is the file of the kernel's own mlx5.
@@ -198,112 +95,90 @@ static const struct spec rate = {
 			 .file[CC_INBOX].name = (inbox), ##__VA_ARGS__))
 #define RATE(key, help, inbox) PARAM("rp", key, &rate, help, inbox, .scale = MEGABIT)
 
-static const struct spec np = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {cnp_dscp: 48}",
-	.fields = FIELDS(PARAM("np", "cnp_dscp", &dscp, "DSCP of congestion notification packets.",
-			       "np_cnp_dscp", .file[CC_BNXT].name = "cnp_dscp"),
-			 /*
-			  * Writing it sets np_cnp_prio_mode to 0, which puts it into effect
-			  * (mlx5_ib_set_cc_params()).
-			  */
-			 PARAM("np", "cnp_802p_prio", &prio,
-			       "VLAN priority of congestion notification packets.", "np_cnp_prio",
-			       .file[CC_INBOX].guard = "np_cnp_prio_mode",
-			       .file[CC_BNXT].name = "cnp_prio"),
-			 PARAM("np", "min_time_between_cnps", &interval,
-			       "Least time between two congestion notification packets of a flow.",
-			       "np_min_time_between_cnps")),
-};
-static const struct spec rp = {
-	.kind = SPEC_MAP,
-	.what = "a map of parameters of the reaction point",
-	.fields = FIELDS(
-		PARAM("rp", "clamp_tgt_rate", &spec_bool,
-		      "Whether each notification lowers the target rate to the current rate.",
-		      "rp_clamp_tgt_rate"),
-		PARAM("rp", "clamp_tgt_rate_after_time_inc", &spec_bool,
-		      "Whether a notification lowers the target rate after the timer raised the "
-		      "rate, too.",
-		      "rp_clamp_tgt_rate_ati"),
-		PARAM("rp", "rpg_time_reset", &interval,
-		      "Time between two increases of the rate without a notification.",
-		      "rp_time_reset"),
-		PARAM("rp", "rpg_byte_reset",
-		      A_NUMBER_OF("the firmware's byte units", 0, INT32_MAX),
-		      "Amount sent between two increases of the rate without a notification.",
-		      "rp_byte_reset"),
-		PARAM("rp", "rpg_threshold", A_NUMBER_OF("rounds", 1, 31),
-		      "Increases by time or bytes after which additive increase begins.",
-		      "rp_threshold"),
-		RATE("rpg_max_rate", "Highest rate of a flow; 0Mb/s is the line rate.",
-		     "rp_max_rate"),
-		RATE("rpg_ai_rate", "Step of additive increase.", "rp_ai_rate"),
-		RATE("rpg_hai_rate", "Step of hyper-active increase.", "rp_hai_rate"),
-		PARAM("rp", "rpg_min_dec_fac", &percent,
-		      "Smallest part of the rate that one decrease may leave.", "rp_min_dec_fac"),
-		RATE("rpg_min_rate", "Lowest rate of a flow.", "rp_min_rate"),
-		RATE("rate_to_set_on_first_cnp",
-		     "Rate of a flow after its first notification; 0Mb/s keeps the rate.",
-		     "rp_rate_to_set_on_first_cnp"),
-		PARAM("rp", "dce_tcp_g", A_NUMBER_OF("1024ths", 0, 1023),
-		      "Weight of a new sample in the estimate of congestion, alpha.",
-		      "rp_dce_tcp_g"),
-		PARAM("rp", "dce_tcp_rtt", &rtt, "Time between two updates of alpha.",
-		      "rp_dce_tcp_rtt"),
-		PARAM("rp", "rate_reduce_monitor_period", &interval,
-		      "Least time between two decreases of the rate.",
-		      "rp_rate_reduce_monitor_period"),
-		PARAM("rp", "initial_alpha_value", A_NUMBER_OF("1024ths", 1, 1023),
-		      "Alpha of a flow at its first notification.", "rp_initial_alpha_value"),
-		PARAM("rp", "rpg_gd", A_NUMBER_OF("bits of the gain", 10, 11),
-		      "Weight of alpha in a decrease, as an exponent of 2.", "rp_gd")),
-};
-static const struct spec dcqcn = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {priorities: [3], np: {cnp_dscp: 48}}",
-	.fields = FIELDS(KEY("np", &np, "Parameters of the notification point."),
-			 KEY("rp", &rp, "Parameters of the reaction point."),
-			 KEY("priorities", &prio_list,
-			     "Priorities on which DCQCN is on; it is off on all others.",
-			     .item = ROCE(ROCE_PRIORITIES, .shows = "roce_*/enable/*"))),
-};
+static const struct spec np =
+	MAP("a map such as {cnp_dscp: 48}",
+	    PARAM("np", "cnp_dscp", &dscp, "DSCP of congestion notification packets.",
+		  "np_cnp_dscp", .file[CC_BNXT].name = "cnp_dscp"),
+	    /*
+	     * Writing it sets np_cnp_prio_mode to 0, which puts it into effect
+	     * (mlx5_ib_set_cc_params()).
+	     */
+	    PARAM("np", "cnp_802p_prio", &prio, "VLAN priority of congestion notification packets.",
+		  "np_cnp_prio", .file[CC_INBOX].guard = "np_cnp_prio_mode",
+		  .file[CC_BNXT].name = "cnp_prio"),
+	    PARAM("np", "min_time_between_cnps", &interval,
+		  "Least time between two congestion notification packets of a flow.",
+		  "np_min_time_between_cnps"));
+static const struct spec rp = MAP(
+	"a map of parameters of the reaction point",
+	PARAM("rp", "clamp_tgt_rate", &spec_bool,
+	      "Whether each notification lowers the target rate to the current rate.",
+	      "rp_clamp_tgt_rate"),
+	PARAM("rp", "clamp_tgt_rate_after_time_inc", &spec_bool,
+	      "Whether a notification lowers the target rate after the timer raised the rate, too.",
+	      "rp_clamp_tgt_rate_ati"),
+	PARAM("rp", "rpg_time_reset", &interval,
+	      "Time between two increases of the rate without a notification.", "rp_time_reset"),
+	PARAM("rp", "rpg_byte_reset", A_NUMBER_OF("the firmware's byte units", 0, INT32_MAX),
+	      "Amount sent between two increases of the rate without a notification.",
+	      "rp_byte_reset"),
+	PARAM("rp", "rpg_threshold", A_NUMBER_OF("rounds", 1, 31),
+	      "Increases by time or bytes after which additive increase begins.", "rp_threshold"),
+	RATE("rpg_max_rate", "Highest rate of a flow; 0Mb/s is the line rate.", "rp_max_rate"),
+	RATE("rpg_ai_rate", "Step of additive increase.", "rp_ai_rate"),
+	RATE("rpg_hai_rate", "Step of hyper-active increase.", "rp_hai_rate"),
+	PARAM("rp", "rpg_min_dec_fac", &percent,
+	      "Smallest part of the rate that one decrease may leave.", "rp_min_dec_fac"),
+	RATE("rpg_min_rate", "Lowest rate of a flow.", "rp_min_rate"),
+	RATE("rate_to_set_on_first_cnp",
+	     "Rate of a flow after its first notification; 0Mb/s keeps the rate.",
+	     "rp_rate_to_set_on_first_cnp"),
+	PARAM("rp", "dce_tcp_g", A_NUMBER_OF("1024ths", 0, 1023),
+	      "Weight of a new sample in the estimate of congestion, alpha.", "rp_dce_tcp_g"),
+	PARAM("rp", "dce_tcp_rtt", &rtt, "Time between two updates of alpha.", "rp_dce_tcp_rtt"),
+	PARAM("rp", "rate_reduce_monitor_period", &interval,
+	      "Least time between two decreases of the rate.", "rp_rate_reduce_monitor_period"),
+	PARAM("rp", "initial_alpha_value", A_NUMBER_OF("1024ths", 1, 1023),
+	      "Alpha of a flow at its first notification.", "rp_initial_alpha_value"),
+	PARAM("rp", "rpg_gd", A_NUMBER_OF("bits of the gain", 10, 11),
+	      "Weight of alpha in a decrease, as an exponent of 2.", "rp_gd"));
+static const struct spec dcqcn = MAP(
+	"a map such as {priorities: [3], np: {cnp_dscp: 48}}",
+	KEY("np", &np, "Parameters of the notification point."),
+	KEY("rp", &rp, "Parameters of the reaction point."),
+	KEY("priorities", &prio_list, "Priorities on which DCQCN is on; it is off on all others.",
+	    .item = ROCE(ROCE_PRIORITIES, .shows = "roce_*/enable/*")));
 
-OPTIONAL_KEYS(optional, "buffers", "ets", "cable_length", "pfc", "dscp_map", "trust", "dcqcn",
-	      "roce_tos", "traffic_class");
+static const struct spec optional =
+	OPTIONAL_KEYS("buffers", "ets", "cable_length", "pfc", "dscp_map", "trust", "dcqcn",
+		      "roce_tos", "traffic_class");
 
 /*
  * A row with an item is one change and one message; a map without an item contains such rows. trust
  * comes after dscp_map, because most drivers trust DSCPs from the map's first entry on.
  * cable_length comes before pfc, because it determines the thresholds of a lossless buffer.
  */
-static const struct spec keys = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {trust: dscp, pfc: [3]}",
-	.fields = FIELDS(
-		KEY("buffers", &buffers, "Receive buffers of the port.", .item = &dcb_buffers),
-		KEY("ets", &ets, "Enhanced transmission selection (802.1Qaz).", .item = &dcb_ets),
-		KEY("cable_length", &cable_length,
-		    "Length of the cable, from which mlx5 computes the headroom of a lossless "
-		    "buffer.",
-		    .item = &dcb_cable_length),
-		KEY("pfc", &prio_list, "Lossless priorities (PFC); all other priorities are lossy.",
-		    .item = &dcb_pfc),
-		KEY("dscp_map", &dscp_map,
-		    "Priority of each DSCP; DSCPs that are not named keep theirs.",
-		    .item = &dcb_dscp_map),
-		KEY("trust", &trust, "Packet field that determines the priority.",
-		    .item = &dcb_trust),
-		KEY("dcqcn", &dcqcn, "Congestion control of RoCE."),
-		KEY("roce_tos", &tos,
-		    "ToS byte that RDMA-CM gives new connections: the DSCP times four, plus two "
-		    "bits of ECN.",
-		    .item = ROCE(ROCE_TOS)),
-		KEY("traffic_class", &tos, "ToS byte that is forced upon all queue pairs.",
-		    .item = ROCE(ROCE_CLASS, .file[CC_BNXT] = {.name = "roce_dscp", .shift = 2})),
-		GOVERNING_KEYS(optional)),
-};
-static BY_SET(by_set, keys, ", such as {rails: {trust: dscp, pfc: [3]}}");
+static const struct spec keys = MAP(
+	"a map such as {trust: dscp, pfc: [3]}",
+	KEY("buffers", &buffers, "Receive buffers of the port.", .item = &dcb_buffers),
+	KEY("ets", &ets, "Enhanced transmission selection (802.1Qaz).", .item = &dcb_ets),
+	KEY("cable_length", &cable_length,
+	    "Length of the cable, from which mlx5 computes the headroom of a lossless buffer.",
+	    .item = &dcb_cable_length),
+	KEY("pfc", &prio_list, "Lossless priorities (PFC); all other priorities are lossy.",
+	    .item = &dcb_pfc),
+	KEY("dscp_map", &dscp_map, "Priority of each DSCP; DSCPs that are not named keep theirs.",
+	    .item = &dcb_dscp_map),
+	KEY("trust", &trust, "Packet field that determines the priority.", .item = &dcb_trust),
+	KEY("dcqcn", &dcqcn, "Congestion control of RoCE."),
+	KEY("roce_tos", &tos,
+	    "ToS byte that RDMA-CM gives new connections: the DSCP times four, plus two bits of "
+	    "ECN.",
+	    .item = ROCE(ROCE_TOS)),
+	KEY("traffic_class", &tos, "ToS byte that is forced upon all queue pairs.",
+	    .item = ROCE(ROCE_CLASS, .file[CC_BNXT] = {.name = "roce_dscp", .shift = 2})),
+	GOVERNING_KEYS(optional));
+static const struct spec by_set = BY_SET(keys, ", such as {rails: {trust: dscp, pfc: [3]}}");
 
 /* --- changes ---------------------------------------------------------------------------------- */
 

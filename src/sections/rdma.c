@@ -8,22 +8,14 @@
 #include "profile/language.h"
 #include "sections/sections.h"
 
-static const struct spec mode = {
-	.what = "a network namespace mode",
-	.check = value_word,
-	.meanings = WORDS(
-		MEANS("shared", "all network namespaces see each RDMA device"),
-		MEANS("exclusive",
-		      "an RDMA device is seen in the network namespace that it was moved to")),
-};
-static const struct spec keys = {
-	.kind = SPEC_MAP,
-	.what = "a map (netns)",
-	.fields = FIELDS(
-		KEY("netns", &mode,
-		    "Network namespaces that see an RDMA device: all of them, or only its own.",
-		    .since = KERNEL(5, 2), .item = &rdma_netns)),
-};
+static const struct spec mode = ONE_OF(
+	"a network namespace mode", MEANS("shared", "all network namespaces see each RDMA device"),
+	MEANS("exclusive", "an RDMA device is seen in the network namespace that it was moved to"));
+static const struct spec keys =
+	MAP("a map (netns)",
+	    KEY("netns", &mode,
+		"Network namespaces that see an RDMA device: all of them, or only its own.",
+		.since = KERNEL(5, 2), .item = &rdma_netns));
 
 static void emit_row(const struct field *row, const struct ynode *value, struct plan *plan)
 {

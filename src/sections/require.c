@@ -10,33 +10,18 @@
 #include "profile/language.h"
 #include "sections/judged.h"
 
-static const struct spec version_wanted = {
-	.what = "a version such as \">=6.1\"",
-	.check = value_version,
-	.pattern = "^(>=)?[0-9][A-Za-z0-9.+~_-]{0,63}$",
-};
-static const struct spec driver_versions = {
-	.kind = SPEC_MAP_OF,
-	.any = "MODULE",
-	.what = "a map of modules to versions, such as {mlx5_core: \">=24.10\"}",
-	.key = &spec_module,
-	.item = &version_wanted,
-};
-static const struct spec firmware_versions = {
-	.kind = SPEC_MAP_OF,
-	.any = "SET",
-	.what = "a map of device sets to versions, such as {rails: \">=28.39.1002\"}",
-	.key = &spec_set_name,
-	.item = &version_wanted,
-};
-static const struct spec keys = {
-	.kind = SPEC_MAP,
-	.what = "a map (kernel, driver, firmware)",
-	.fields = FIELDS(
-		KEY("kernel", &version_wanted, "Release of the running kernel."),
-		KEY("driver", &driver_versions, "Versions of kernel modules."),
-		KEY("firmware", &firmware_versions, "Firmware versions of the members of sets.")),
-};
+static const struct spec version_wanted =
+	SCALAR("a version such as \">=6.1\"", value_version, "^(>=)?[0-9][A-Za-z0-9.+~_-]{0,63}$");
+static const struct spec driver_versions =
+	MAP_OF("MODULE", "a map of modules to versions, such as {mlx5_core: \">=24.10\"}",
+	       spec_module, version_wanted);
+static const struct spec firmware_versions =
+	BY_SET(version_wanted, " to versions, such as {rails: \">=28.39.1002\"}");
+static const struct spec keys =
+	MAP("a map (kernel, driver, firmware)",
+	    KEY("kernel", &version_wanted, "Release of the running kernel."),
+	    KEY("driver", &driver_versions, "Versions of kernel modules."),
+	    KEY("firmware", &firmware_versions, "Firmware versions of the members of sets."));
 
 /* --- changes ------------------------------------------------------------------------------ */
 

@@ -33,195 +33,129 @@ enum {
 
 enum { ADDRESS_DERIVED, ADDRESS_OF_DRIVER };
 
-static const struct spec mac = {
-	.what = "a MAC address such as \"02:00:00:00:00:01\"",
-	.check = value_mac,
-	.pattern = "^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$",
-};
-static const struct spec mac_list = {
-	.kind = SPEC_LIST,
-	.what = "a list of MAC addresses, one for each VF",
-	.item = &mac,
-	.identity = ITEM_TEXT,
-};
-static const struct spec mac_rule = {
-	.what = "a rule for MAC addresses",
-	.check = value_word,
-	.words = WORDS([ADDRESS_DERIVED] = "derived", [ADDRESS_OF_DRIVER] = "driver"),
+static const struct spec mac = SCALAR("a MAC address such as \"02:00:00:00:00:01\"", value_mac,
+				      "^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$");
+static const struct spec mac_list =
+	LIST_OF("a list of MAC addresses, one for each VF", mac, ITEM_TEXT);
+static const struct spec mac_rule = ONE_OF_WORDS(
+	"a rule for MAC addresses",
+	WORDS([ADDRESS_DERIVED] = "derived", [ADDRESS_OF_DRIVER] = "driver"),
 	.meanings = WORDS(MEANS("derived", "the same at each boot, derived from the PF's permanent "
 					   "address and the VF's index"),
-			  MEANS("driver", "the driver's choice, which may be random")),
-};
+			  MEANS("driver", "the driver's choice, which may be random")));
 /* derived: stable, from the PF's own address and the VF's index */
-static const struct spec vf_mac = {
-	.kind = SPEC_EITHER,
-	.what = "derived, driver, or a list of MAC addresses, one for each VF",
-	.scalar = &mac_rule,
-	.list = &mac_list,
-};
-static const struct spec guid = {
-	.what = "a GUID such as \"02:00:00:00:00:00:00:01\"",
-	.check = value_guid,
-	.pattern = "^([0-9a-f]{2}:){7}[0-9a-f]{2}$",
-};
-static const struct spec guid_list = {
-	.kind = SPEC_LIST,
-	.what = "a list of GUIDs, one for each VF",
-	.item = &guid,
-	.identity = ITEM_TEXT,
-};
-static const struct spec guid_rule = {
-	.what = "a rule for GUIDs",
-	.check = value_word,
-	.words = WORDS([ADDRESS_DERIVED] = "derived"),
-	.meanings = WORDS(MEANS(
-		"derived", "the same at each boot, derived from the PF's GUID and the VF's index")),
-};
-static const struct spec vf_guid = {
-	.kind = SPEC_EITHER,
-	.what = "derived, or a list of GUIDs, one for each VF",
-	.scalar = &guid_rule,
-	.list = &guid_list,
-};
+static const struct spec vf_mac =
+	EITHER("derived, driver, or a list of MAC addresses, one for each VF", .scalar = &mac_rule,
+	       .list = &mac_list);
+static const struct spec guid = SCALAR("a GUID such as \"02:00:00:00:00:00:00:01\"", value_guid,
+				       "^([0-9a-f]{2}:){7}[0-9a-f]{2}$");
+static const struct spec guid_list = LIST_OF("a list of GUIDs, one for each VF", guid, ITEM_TEXT);
+static const struct spec guid_rule = ONE_OF_WORDS(
+	"a rule for GUIDs", WORDS([ADDRESS_DERIVED] = "derived"),
+	.meanings = WORDS(
+		MEANS("derived",
+		      "the same at each boot, derived from the PF's GUID and the VF's index")));
+static const struct spec vf_guid = EITHER("derived, or a list of GUIDs, one for each VF",
+					  .scalar = &guid_rule, .list = &guid_list);
 
 /* --- keys: each VF ---------------------------------------------------------------------------- */
 
-static const struct spec vlan = {
-	.what = "a VLAN id",
-	.check = value_int,
-	.min = 0,
-	.max = 4094,
-};
+static const struct spec vlan = INT("a VLAN id", 0, 4094);
 /* For InfiniBand the port's policy: Follow, Up, Down. */
-static const struct spec link_state = {
-	.what = "a link state",
-	.check = value_word,
-	.words = WORDS([IFLA_VF_LINK_STATE_AUTO] = "auto", [IFLA_VF_LINK_STATE_ENABLE] = "enable",
-		       [IFLA_VF_LINK_STATE_DISABLE] = "disable"),
+static const struct spec link_state = ONE_OF_WORDS(
+	"a link state",
+	WORDS([IFLA_VF_LINK_STATE_AUTO] = "auto", [IFLA_VF_LINK_STATE_ENABLE] = "enable",
+	      [IFLA_VF_LINK_STATE_DISABLE] = "disable"),
 	.meanings = WORDS(
 		MEANS("auto", "the VF's link follows the port; of InfiniBand the policy Follow"),
 		MEANS("enable", "up, also while the port is down: VFs of one PF reach each other"),
-		MEANS("disable", "down")),
-};
+		MEANS("disable", "down")));
 /* IFLA_VF_RATE is in Mb/s. */
-static const struct spec rate = {
-	.what = "a rate such as 10Gb/s",
-	.check = value_rate,
-	.min = MEGABIT,
-	.max = 1600 * GIGABIT,
-	.pattern = "^[1-9][0-9]*[MG][Bb]/s$",
-};
-static const struct spec driver = {
-	.what = "a binding of VFs",
-	.check = value_word,
-	.words = vf_driver_words,
+static const struct spec rate =
+	SCALAR("a rate such as 10Gb/s", value_rate, "^[1-9][0-9]*[MG][Bb]/s$", .min = MEGABIT,
+	       .max = 1600 * GIGABIT);
+static const struct spec driver = ONE_OF_WORDS(
+	"a binding of VFs", vf_driver_words,
 	.meanings =
 		WORDS(MEANS("netdev",
 			    "the VF's own driver, such as mlx5_core: for the host and containers"),
 		      MEANS("vfio-pci", "for VMs and user space drivers; needs an IOMMU"),
-		      MEANS("none", "no driver: another program binds the VFs")),
-};
+		      MEANS("none", "no driver: another program binds the VFs")));
 /* Less than the budget of the devices stage, 150 s. */
-static const struct spec timeout = {
-	.what = "a duration such as 30s",
-	.check = value_duration,
-	.min = SECOND,
-	.max = 120 * SECOND,
-};
+static const struct spec timeout = DURATION("a duration such as 30s", SECOND, 120 * SECOND);
 /*
  * The PF sets the fields with an item, in this order, because some drivers need an address before
  * they enable its check.
  */
-static const struct spec vf = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {driver: netdev}",
-	.fields = FIELDS(
-		KEY("driver", &driver,
-		    "Driver that VFs are bound to; default netdev, the VF's own driver."),
-		KEY("timeout", &timeout,
-		    "Time until a VF is bound and its netdev named; default 30s and 250ms for each "
-		    "VF.",
-		    .class = KEY_GOVERNS),
-		KEY("mtu", &spec_mtu, "MTU of the netdevs of VFs; a VF cannot exceed its PF."),
-		KEY("mac", &vf_mac,
-		    "MAC addresses of VFs: derived from the PF, left to the driver, or listed.",
-		    .item = VF_SETTING(VF_MAC, IFLA_VF_MAC)),
-		KEY("guid", &vf_guid,
-		    "Node and port GUIDs of InfiniBand VFs: derived from the PF, or listed.",
-		    .item = VF_SETTING(VF_GUID, IFLA_VF_IB_NODE_GUID)),
-		KEY("vlan", &vlan, "VLAN of the frames of VFs; 0 is no VLAN.",
-		    .item = VF_SETTING(VF_NUMBER, IFLA_VF_VLAN)),
-		KEY("min_rate", &rate, "Guaranteed rate of a VF.",
-		    .item = VF_SETTING(VF_NUMBER, IFLA_VF_RATE, .scale = MEGABIT)),
-		KEY("max_rate", &rate, "Highest rate that a VF may send.",
-		    .item = VF_SETTING(VF_NUMBER, IFLA_VF_RATE, .second = true, .scale = MEGABIT)),
-		KEY("spoof_check", &spec_bool,
-		    "Whether frames of a VF with another source address are dropped.",
-		    .item = VF_SETTING(VF_SWITCH, IFLA_VF_SPOOFCHK)),
-		KEY("trust", &spec_bool,
-		    "Whether a VF may change its own address and receive all frames.",
-		    .item = VF_SETTING(VF_SWITCH, IFLA_VF_TRUST)),
-		KEY("link_state", &link_state, "Link state of VFs; auto follows the port.",
-		    .item = VF_SETTING(VF_WORD, IFLA_VF_LINK_STATE)),
-		KEY("msix", A_NUMBER_OF("MSI-X vectors of one VF", 0, 2047),
-		    "MSI-X vectors of each VF; 0 leaves the count to the PF.",
-		    .since = KERNEL(5, 13)),
-		KEY("unmanaged", &spec_bool,
-		    "Whether NetworkManager and systemd-networkd leave the netdevs of VFs alone.")),
-};
+static const struct spec vf = MAP(
+	"a map such as {driver: netdev}",
+	KEY("driver", &driver,
+	    "Driver that VFs are bound to; default netdev, the VF's own driver."),
+	KEY("timeout", &timeout,
+	    "Time until a VF is bound and its netdev named; default 30s and 250ms for each VF.",
+	    .class = KEY_GOVERNS),
+	KEY("mtu", &spec_mtu, "MTU of the netdevs of VFs; a VF cannot exceed its PF."),
+	KEY("mac", &vf_mac,
+	    "MAC addresses of VFs: derived from the PF, left to the driver, or listed.",
+	    .item = VF_SETTING(VF_MAC, IFLA_VF_MAC)),
+	KEY("guid", &vf_guid,
+	    "Node and port GUIDs of InfiniBand VFs: derived from the PF, or listed.",
+	    .item = VF_SETTING(VF_GUID, IFLA_VF_IB_NODE_GUID)),
+	KEY("vlan", &vlan, "VLAN of the frames of VFs; 0 is no VLAN.",
+	    .item = VF_SETTING(VF_NUMBER, IFLA_VF_VLAN)),
+	KEY("min_rate", &rate, "Guaranteed rate of a VF.",
+	    .item = VF_SETTING(VF_NUMBER, IFLA_VF_RATE, .scale = MEGABIT)),
+	KEY("max_rate", &rate, "Highest rate that a VF may send.",
+	    .item = VF_SETTING(VF_NUMBER, IFLA_VF_RATE, .second = true, .scale = MEGABIT)),
+	KEY("spoof_check", &spec_bool,
+	    "Whether frames of a VF with another source address are dropped.",
+	    .item = VF_SETTING(VF_SWITCH, IFLA_VF_SPOOFCHK)),
+	KEY("trust", &spec_bool, "Whether a VF may change its own address and receive all frames.",
+	    .item = VF_SETTING(VF_SWITCH, IFLA_VF_TRUST)),
+	KEY("link_state", &link_state, "Link state of VFs; auto follows the port.",
+	    .item = VF_SETTING(VF_WORD, IFLA_VF_LINK_STATE)),
+	KEY("msix", A_NUMBER_OF("MSI-X vectors of one VF", 0, 2047),
+	    "MSI-X vectors of each VF; 0 leaves the count to the PF.", .since = KERNEL(5, 13)),
+	KEY("unmanaged", &spec_bool,
+	    "Whether NetworkManager and systemd-networkd leave the netdevs of VFs alone."));
 
 /* --- keys: each PF ---------------------------------------------------------------------------- */
 
-static const struct spec count_of_vfs = {
-	.what = "a count of VFs, or max",
-	.unit = "VFs",
-	.check = value_int,
-	.meanings = WORDS(MEANS("max", "as many as each member can have")),
-	.min = 0,
-	.max = 65535,
-};
-static const struct spec mode = {
-	.what = "an eswitch mode",
-	.check = value_word,
-	.words = eswitch_words,
+static const struct spec count_of_vfs =
+	INT("a count of VFs, or max", 0, 65535, .unit = "VFs",
+	    .meanings = WORDS(MEANS("max", "as many as each member can have")));
+static const struct spec mode = ONE_OF_WORDS(
+	"an eswitch mode", eswitch_words,
 	.meanings =
 		WORDS(MEANS("legacy", "the embedded switch forwards by MAC address and VLAN"),
-		      MEANS("switchdev", "each VF has a representor, and flows can be offloaded")),
-};
+		      MEANS("switchdev", "each VF has a representor, and flows can be offloaded")));
 /* `optional` does not cover the VFs or the mode. */
-OPTIONAL_KEYS(optional, "vf");
-static const struct spec keys = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {vfs: 8, vf: {driver: netdev}}",
+static const struct spec optional = OPTIONAL_KEYS("vf");
+static const struct spec keys = MAP(
+	"a map such as {vfs: 8, vf: {driver: netdev}}",
 	/* vfs may be inherited from a wider set: see sriov_rules.c */
-	.fields =
-		FIELDS(KEY("vfs", &count_of_vfs,
-			   "Number of VFs of each member, or max for as many as possible."),
-		       KEY("vf", &vf, "Settings of each VF."),
-		       KEY("timeout", &timeout,
-			   "Time until the kernel has created the VFs of one member; default 30s "
-			   "and 250ms for each VF.",
-			   .class = KEY_GOVERNS),
-		       KEY("wait", &timeout,
-			   "Time that the devices stage waits at boot for the members and their "
-			   "driver; default 30s.",
-			   .class = KEY_GOVERNS),
-		       /*
-			* Each is a process that sleeps in the kernel; the engine has room for 256.
-			*/
-		       KEY("workers", A_NUMBER_OF("VFs that are bound at the same time", 1, 256),
-			   "Number of VFs that are bound at the same time; default 256.",
-			   .class = KEY_GOVERNS),
-		       KEY("mode", &mode, "Mode of the eswitch, set by devlink."),
-		       KEY("optional", &optional,
-			   "Whether the driver may lack settings of vf that the PF applies: true, "
-			   "or [vf]; default false.",
-			   .class = KEY_GOVERNS),
-		       KEY("on_drift", &spec_on_drift,
-			   "Consequence of other settings of vf after the verdict; default lapse.",
-			   .class = KEY_GOVERNS)),
-};
-static BY_SET(by_set, keys, "");
+	KEY("vfs", &count_of_vfs, "Number of VFs of each member, or max for as many as possible."),
+	KEY("vf", &vf, "Settings of each VF."),
+	KEY("timeout", &timeout,
+	    "Time until the kernel has created the VFs of one member; default 30s and 250ms for "
+	    "each VF.",
+	    .class = KEY_GOVERNS),
+	KEY("wait", &timeout,
+	    "Time that the devices stage waits at boot for the members and their driver; default "
+	    "30s.",
+	    .class = KEY_GOVERNS),
+	/* Each is a process that sleeps in the kernel; the engine has room for 256. */
+	KEY("workers", A_NUMBER_OF("VFs that are bound at the same time", 1, 256),
+	    "Number of VFs that are bound at the same time; default 256.", .class = KEY_GOVERNS),
+	KEY("mode", &mode, "Mode of the eswitch, set by devlink."),
+	KEY("optional", &optional,
+	    "Whether the driver may lack settings of vf that the PF applies: true, or [vf]; "
+	    "default false.",
+	    .class = KEY_GOVERNS),
+	KEY("on_drift", &spec_on_drift,
+	    "Consequence of other settings of vf after the verdict; default lapse.",
+	    .class = KEY_GOVERNS));
+static const struct spec by_set = BY_SET(keys, "");
 
 /* --- changes of a PF -------------------------------------------------------------------------- */
 

@@ -15,18 +15,11 @@
 #include "sys/sysctl_d.h"
 
 #define SYSCTL_PART "([A-Za-z0-9_*?:@-]|\\[|\\])+"
-static const struct spec sysctl_key = {
-	.what = "a sysctl key such as net.core.rmem_max",
-	.check = value_sysctl_key,
-	.pattern = "^" SYSCTL_PART "([./]" SYSCTL_PART ")+$",
-};
-static const struct spec keys = {
-	.kind = SPEC_MAP_OF,
-	.any = "KEY",
-	.what = "a map such as {net.core.rmem_max: 268435456}",
-	.key = &sysctl_key,
-	.item = &kernel_line,
-};
+static const struct spec sysctl_key =
+	SCALAR("a sysctl key such as net.core.rmem_max", value_sysctl_key,
+	       "^" SYSCTL_PART "([./]" SYSCTL_PART ")+$");
+static const struct spec keys =
+	MAP_OF("KEY", "a map such as {net.core.rmem_max: 268435456}", sysctl_key, kernel_line);
 
 /* --- changes ------------------------------------------------------------------------------ */
 

@@ -11,18 +11,10 @@
 #include "sections/kernel_line.h"
 #include "sys/module.h"
 
-static const struct spec path = {
-	.what = "a path below /sys/",
-	.check = value_sysfs_path,
-	.pattern = "^/sys" PATH_PARTS("[!-,0-~-]", "[!-.0-~]") "$",
-};
-static const struct spec keys = {
-	.kind = SPEC_MAP_OF,
-	.any = "PATH",
-	.what = "a map of paths below /sys/ to values",
-	.key = &path,
-	.item = &kernel_line,
-};
+static const struct spec path = SCALAR("a path below /sys/", value_sysfs_path,
+				       "^/sys" PATH_PARTS("[!-,0-~-]", "[!-.0-~]") "$");
+static const struct spec keys =
+	MAP_OF("PATH", "a map of paths below /sys/ to values", path, kernel_line);
 
 /* --- changes ------------------------------------------------------------------------------ */
 

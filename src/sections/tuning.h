@@ -32,8 +32,8 @@ struct tuning {
 
 #define TUNING(key, of, help, ...) KEY(key, of, help, .item = &(const struct tuning){__VA_ARGS__})
 
-/* The governing keys: TUNING_GOVERNS(optional) with TUNING_OPTIONAL(optional, "thp", "ksm"). */
-#define TUNING_OPTIONAL(table, ...) OPTIONAL_KEYS_OF("section", table, __VA_ARGS__)
+/* The governing keys: TUNING_GOVERNS(optional) with optional = TUNING_OPTIONAL("thp", "ksm"). */
+#define TUNING_OPTIONAL(...) OPTIONAL_KEYS_OF("section", __VA_ARGS__)
 #define TUNING_GOVERNS(table) GOVERNING_KEYS_OF("section", "kernel", table)
 
 /* Emits the changes of all keys that the profile has in that section. */
