@@ -123,6 +123,13 @@ bool str_starts(const char *s, const char *prefix)
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
+bool str_ends(const char *s, const char *suffix)
+{
+	size_t len = strlen(s), tail = strlen(suffix);
+
+	return len > tail && strcmp(s + len - tail, suffix) == 0;
+}
+
 char *str_printable(const char *s, size_t most)
 {
 	char *copy = xstrndup(s, most);

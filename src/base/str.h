@@ -34,6 +34,8 @@ static inline const char *or_empty(const char *s)
 }
 
 bool str_starts(const char *s, const char *prefix);
+/* Whether s is longer than suffix, and ends in it. */
+bool str_ends(const char *s, const char *suffix);
 /* FNV-1a, 32 bits: only for tables in memory, because values are never stored. */
 uint32_t str_hash(const char *s);
 /* The first `most` characters, with '?' for control characters. Caller frees. */

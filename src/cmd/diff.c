@@ -49,13 +49,6 @@ struct side_kind {
 	int (*open)(struct invocation *inv, struct side *s);
 };
 
-static bool ends_in(const char *text, const char *end)
-{
-	size_t len = strlen(text), n = strlen(end);
-
-	return len > n && streq(text + len - n, end);
-}
-
 /* --- machines --------------------------------------------------------------------------------- */
 
 static int survey(struct side *s)
@@ -93,10 +86,10 @@ static bool is_snapshot(const char *arg)
 {
 	struct stat st;
 
-	if (ends_in(arg, ".yaml"))
+	if (str_ends(arg, ".yaml"))
 		return false;
 	if (stat(arg, &st) < 0)
-		return ends_in(arg, ".tar") || ends_in(arg, "/");
+		return str_ends(arg, ".tar") || str_ends(arg, "/");
 	return S_ISREG(st.st_mode) || (S_ISDIR(st.st_mode) && strchr(arg, '/'));
 }
 

@@ -110,10 +110,9 @@ static bool take_conf(struct import *im, const char *sort)
 			continue;
 		for (size_t j = 0; j < names.n; j++) {
 			cleanup_free char *path = xasprintf("%s/%s", dirs[i], names.v[j]);
-			size_t len = strlen(names.v[j]);
-			bool conf = len > 5 && streq(names.v[j] + len - 5, ".conf");
 
-			if (conf && !is_overridden(im->root, dirs, i, names.v[j]))
+			if (str_ends(names.v[j], ".conf") &&
+			    !is_overridden(im->root, dirs, i, names.v[j]))
 				strv_add(&paths, path);
 		}
 	}
@@ -156,9 +155,8 @@ static bool take_names(struct import *im, const char *dir, const char *ending)
 	read_dir(im->root, &names, NULL, "%s", dir);
 	for (size_t i = 0; i < names.n; i++) {
 		cleanup_free char *path = xasprintf("%s/%s", dir, names.v[i]);
-		size_t len = strlen(path), of_ending = strlen(ending);
 
-		if (len > of_ending && streq(path + len - of_ending, ending))
+		if (str_ends(path, ending))
 			good &= take(im, path, true, false);
 	}
 	return good;

@@ -265,13 +265,6 @@ void import_text(struct import *im, const char *path, bool below, const char *te
 
 /* --- which kind ---------------------------------------------------------------------------- */
 
-static bool ends_in(const char *path, const char *tail)
-{
-	size_t len = strlen(path), of_tail = strlen(tail);
-
-	return len >= of_tail && streq(path + len - of_tail, tail);
-}
-
 /* The kind, by the first line that is not a comment. */
 static enum import_kind kind_of_text(const char *text)
 {
@@ -319,7 +312,8 @@ enum import_kind import_kind_of(const char *path, const char *text)
 		cleanup_free char *part = xstrndup(places[i].part, len - 1);
 		bool at_end = places[i].part[len - 1] == '$';
 
-		if (at_end ? ends_in(path, part) : strstr(path, places[i].part) != NULL)
+		if (at_end ? streq(path, part) || str_ends(path, part)
+			   : strstr(path, places[i].part) != NULL)
 			return places[i].kind;
 	}
 	return text ? kind_of_text(text) : IMPORT_UNKNOWN;

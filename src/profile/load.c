@@ -578,11 +578,8 @@ static char *dropin_stem(const char *path)
 	cleanup_free char *dir = slash ? xstrndup(path, (size_t)(slash - path)) : xstrdup(".");
 	cleanup_free char *real = realpath(dir, NULL);
 	const char *name = real ? strrchr(real, '/') + 1 : "";
-	size_t len = strlen(name);
 
-	if (len < 3 || !streq(name + len - 2, ".d"))
-		return NULL;
-	return xstrndup(real, strlen(real) - 2);
+	return str_ends(name, ".d") ? xstrndup(real, strlen(real) - strlen(".d")) : NULL;
 }
 
 bool profile_is_dropin(const char *path)

@@ -31,9 +31,7 @@ bool profile_name_is_valid(const char *name)
 
 static size_t stem_len(const char *name)
 {
-	size_t len = strlen(name), tail = strlen(suffix);
-
-	return len > tail && streq(name + len - tail, suffix) ? len - tail : len;
+	return strlen(name) - (str_ends(name, suffix) ? strlen(suffix) : 0);
 }
 
 bool profile_is_file_name(const char *name)

@@ -107,9 +107,7 @@ static void add_first(const struct root *root, const char *name, struct strv *re
 
 static bool is_dropin_name(const char *name)
 {
-	size_t len = strlen(name);
-
-	return *name != '.' && len > 5 && streq(name + len - 5, ".conf");
+	return *name != '.' && str_ends(name, ".conf");
 }
 
 /* Whether root alone decides which files are there. */

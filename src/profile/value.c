@@ -612,14 +612,9 @@ bool value_version(const struct spec *s, struct ynode *n, struct str *why)
 				: "write an exact version, or >= and the lowest accepted version");
 }
 
-static bool ends_in(const char *t, const char *tail)
-{
-	return strlen(t) > strlen(tail) && streq(t + strlen(t) - strlen(tail), tail);
-}
-
 bool value_unit(const struct spec *s, struct ynode *n, struct str *why)
 {
-	if (only(n->text, WORD ":.@\\") && ends_in(n->text, ".service") && strlen(n->text) < 256)
+	if (only(n->text, WORD ":.@\\") && str_ends(n->text, ".service") && strlen(n->text) < 256)
 		return true;
 	return reject(s, n, why, "write its whole name, with .service");
 }
@@ -758,7 +753,7 @@ bool value_mount_point(const struct spec *s, struct ynode *n, struct str *why)
 		if ((unsigned char)*p <= ' ' || *p == 0x7f || *p == '\\')
 			return reject(s, n, why,
 				      "remove blanks, control characters and backslashes");
-	if (has_dot_part(n->text) || ends_in(n->text, "/"))
+	if (has_dot_part(n->text) || str_ends(n->text, "/"))
 		return reject(s, n, why, "remove empty, . and .. parts");
 	return true;
 }
@@ -768,7 +763,7 @@ bool value_mount_options(const struct spec *s, struct ynode *n, struct str *why)
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
 			return reject(s, n, why, "separate options by commas, without blanks");
-	if (n->text[0] == ',' || ends_in(n->text, ",") || adjacent(n->text, ","))
+	if (n->text[0] == ',' || str_ends(n->text, ",") || adjacent(n->text, ","))
 		return reject(s, n, why, "remove the empty option");
 	return *n->text || reject(s, n, why, "leave the key out");
 }

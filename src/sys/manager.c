@@ -84,16 +84,12 @@ static sd_bus *open_manager(const struct libsystemd *sd)
 
 bool is_own_service(const char *cgroup)
 {
-	static const char service[] = ".service";
 	const char *slice = strstr(cgroup, "/system.slice/"), *last;
-	size_t len;
 
 	if (!slice)
 		return false;
 	last = strrchr(slice, '/') + 1;
-	len = strlen(last);
-	return str_starts(last, "railhead-") && len >= sizeof(service) &&
-	       streq(last + len + 1 - sizeof(service), service);
+	return str_starts(last, "railhead-") && str_ends(last, ".service");
 }
 
 bool in_own_service(void)

@@ -371,6 +371,10 @@ static void test_str(void **state)
 	assert_true(str_starts("virtfn0", "virtfn"));
 	assert_true(str_starts("x", ""));
 	assert_false(str_starts("virt", "virtfn"));
+	assert_true(str_ends("a.conf", ".conf"));
+	assert_false(str_ends(".conf", ".conf"));
+	assert_false(str_ends("conf", ".conf"));
+	assert_false(str_ends("a.conf~", ".conf"));
 }
 
 /* Texts that end within the room, just fill it, or go beyond. */
