@@ -72,6 +72,14 @@ int parse_size(const char *s, uint64_t *ret_bytes)
 	return with_unit(s, units, array_len(units), ret_bytes);
 }
 
+unsigned int size_shift(char unit)
+{
+	static const char units[] = "KMGT";
+	const char *known = unit ? strchr(units, toupper((unsigned char)unit)) : NULL;
+
+	return known ? 10 * (unsigned int)(known - units + 1) : 0;
+}
+
 int parse_duration(const char *s, uint64_t *ret_usec)
 {
 	static const struct unit units[] = {{"us", 1},

@@ -15,6 +15,8 @@ int parse_u64(const char *s, uint64_t *ret); /* decimal digits only, no sign, no
 
 /* Sizes: "64K" "2M" "1G" "16T", powers of 1024, the kernel's names. Unit is required. */
 int parse_size(const char *s, uint64_t *ret_bytes);
+/* 10 for the unit K of a size, 20 for M, 30 for G, 40 for T, in either case; else 0. */
+unsigned int size_shift(char unit);
 
 /* Durations: "50us" "100ms" "30s" "10m" "4h" "7d". Unit is required. */
 int parse_duration(const char *s, uint64_t *ret_usec);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kargs/pages.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "kargs/token.h"
 
 void pages_free(struct pages *p)
@@ -13,6 +13,7 @@ void pages_free(struct pages *p)
 		free(p->of[i].count);
 	free(p->def_count);
 }
+
 /* As memparse(), for the sizes that exist; 0 for other text. */
 static uint64_t page_size(const struct token *t)
 {
@@ -20,18 +21,7 @@ static uint64_t page_size(const struct token *t)
 	char *end;
 	uint64_t n = strtoull(s, &end, 0);
 
-	switch (toupper((unsigned char)*end)) {
-	case 'T':
-		return n << 40;
-	case 'G':
-		return n << 30;
-	case 'M':
-		return n << 20;
-	case 'K':
-		return n << 10;
-	default:
-		return n;
-	}
+	return n << size_shift(*end);
 }
 
 static int pages_find(const struct pages *p, uint64_t size)

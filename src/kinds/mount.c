@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "base/words.h"
 #include "sys/clock.h"
 #include "sys/libmount.h"
@@ -146,15 +147,11 @@ static bool parse_shown(const struct mount_option *o, const char *text, size_t l
 {
 	char *end;
 	unsigned long long v = strtoull(text, &end, o->octal ? 8 : 10);
-	static const char units[] = "KMGT";
-	const char *unit = end < text + len ? strchr(units, toupper((unsigned char)*end)) : NULL;
 
 	if (end == text)
 		return false;
-	if (unit && *unit) {
-		v <<= 10 * (unsigned int)(unit - units + 1);
-		end++;
-	}
+	if (end < text + len && size_shift(*end))
+		v <<= size_shift(*end++);
 	*ret = (int64_t)v;
 	return end == text + len;
 }

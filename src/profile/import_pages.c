@@ -39,22 +39,19 @@ struct pools {
 /* As memparse() of the kernel: 1G, 1024M, 0x40000000. NULL: no page size of a profile. */
 static const char *page_size(const char *text)
 {
-	static const char units[] = "KMGT";
 	char *end;
-	unsigned long long bytes;
+	unsigned long long number;
 	uint64_t known;
-	const char *unit;
+	unsigned int shift;
 
 	errno = 0;
-	bytes = strtoull(text, &end, 0);
-	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-	if (errno || !isdigit((unsigned char)*text) || (*end && (!unit || end[1])))
+	number = strtoull(text, &end, 0);
+	shift = size_shift(*end);
+	if (errno || !isdigit((unsigned char)*text) || (*end && (!shift || end[1])) ||
+	    number > ULLONG_MAX >> shift)
 		return NULL;
-	for (ptrdiff_t i = unit ? unit - units : -1; i >= 0; i--)
-		if (__builtin_mul_overflow(bytes, 1024ULL, &bytes))
-			return NULL;
 	for (const char *const *word = spec_page_size.words; *word; word++)
-		if (parse_size(*word, &known) == 0 && known == bytes)
+		if (parse_size(*word, &known) == 0 && known == number << shift)
 			return *word;
 	return NULL;
 }

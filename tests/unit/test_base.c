@@ -78,6 +78,10 @@ static void test_sizes(void **state)
 
 	(void)state;
 	parses(parse_size, t, array_len(t));
+	assert_int_equal(size_shift('k'), 10);
+	assert_int_equal(size_shift('T'), 40);
+	assert_int_equal(size_shift('P'), 0);
+	assert_int_equal(size_shift('\0'), 0);
 }
 
 static void test_durations(void **state)
