@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "profile/language.h"
+#include "profile/rules.h"
 
 static bool set_has(const struct device_set *set, const struct pci_fn *fn)
 {
@@ -47,18 +48,6 @@ static int depth_of(const struct section_ctx *ctx, const struct device_set *set)
 	return depth;
 }
 
-static const struct ynode *get_path(const struct ynode *map, const char *path)
-{
-	while (map && path) {
-		size_t len = strcspn(path, ".");
-		cleanup_free char *key = xstrndup(path, len);
-
-		map = map->kind == YAML_MAP ? ynode_get(map, key) : NULL;
-		path = path[len] ? path + len + 1 : NULL;
-	}
-	return map;
-}
-
 const struct ynode *overlay_value(const struct section_ctx *ctx, const struct ynode *section,
 				  const struct pci_fn *fn, const char *path)
 {
@@ -68,7 +57,7 @@ const struct ynode *overlay_value(const struct section_ctx *ctx, const struct yn
 	for (size_t i = 0; i < section->keys.n; i++) {
 		const struct device_set *set =
 			device_sets_find(ctx->sets, section->keys.v[i]->text);
-		const struct ynode *value = get_path(section->items.v[i], path);
+		const struct ynode *value = tree_get(section->items.v[i], path);
 
 		if (!value || !set_has(set, fn) || depth_of(ctx, set) <= best_depth)
 			continue;
@@ -103,7 +92,7 @@ void overlay_keys(const struct section_ctx *ctx, const struct ynode *section,
 		  const struct pci_fn *fn, const char *path, struct strv *ret)
 {
 	for (size_t i = 0; i < section->keys.n; i++) {
-		const struct ynode *map = get_path(section->items.v[i], path);
+		const struct ynode *map = tree_get(section->items.v[i], path);
 
 		if (!map || map->kind != YAML_MAP ||
 		    !set_has(device_sets_find(ctx->sets, section->keys.v[i]->text), fn))
