@@ -2,6 +2,7 @@
 #include "gate/binding.h"
 
 #include <inttypes.h>
+#include <pci/header.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,6 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "base/str.h"
-#include "gate/causes.h"
 #include "kargs/env_layout.h"
 #include "sys/module.h"
 #include "sys/pci_express.h"
@@ -23,7 +23,10 @@ enum {
 	CPUINFO_MAX = 16384,	/* more than the part of the first CPU */
 	NAMED_MAX = 2,		/* differences that a message names */
 	GIB_SHIFT = 30,
+	READ_REQUEST_SHIFT = 12, /* of Device Control */
 };
+
+#define CPUFREQ "/sys/devices/system/cpu/cpu%d/cpufreq/"
 
 /* Marks the digest of a value, which is not shown. */
 static const char digest_mark[] = "digest ";
@@ -121,6 +124,43 @@ static char *value_of(const char *text, const char *key)
 	return NULL;
 }
 
+/* --- single readings ----------------------------------------------------------------------- */
+
+int read_max_read_request(const struct root *root, const char *addr)
+{
+	cleanup_free char *pf = NULL;
+	struct pci_express x;
+	int r;
+
+	if (read_link_name(root, &pf, NULL, "/sys/bus/pci/devices/%s/physfn", addr) == 0)
+		addr = pf;
+	r = pci_express_read(root, addr, &x, NULL);
+	return r < 0 ? r
+		     : 128 << ((pci_express_word(&x, PCI_EXP_DEVCTL) & PCI_EXP_DEVCTL_READRQ) >>
+			       READ_REQUEST_SHIFT);
+}
+
+char *read_iommu(const struct root *root, const char *addr)
+{
+	return text_at(root, "/sys/bus/pci/devices/%s/iommu_group/type", addr);
+}
+
+bool read_governor(const struct root *root, const struct cpus *cpus, char **governor, char **driver)
+{
+	int c = cpus_first(cpus);
+
+	return read_attr(root, governor, NULL, CPUFREQ "scaling_governor", c) == 0 &&
+	       read_attr(root, driver, NULL, CPUFREQ "scaling_driver", c) == 0;
+}
+
+int read_numa_balancing(const struct root *root)
+{
+	uint64_t on;
+	int r = read_u64(root, &on, NULL, "/proc/sys/kernel/numa_balancing");
+
+	return r < 0 ? r : on != 0;
+}
+
 /* --- software ------------------------------------------------------------------------------ */
 
 /* GRUB, railhead and a trial add arguments that differ from boot to boot. */
@@ -216,6 +256,7 @@ static char *card_address(const struct root *root, const char *netdev)
 static void add_function(const struct root *root, const struct pci_fn *fn, struct binding *b)
 {
 	cleanup_str struct str serial = {0};
+	int read_request = read_max_read_request(root, fn->addr);
 
 	add(b,
 	    xasprintf("%04x:%04x %04x:%04x", fn->vendor, fn->device, fn->subsystem_vendor,
@@ -230,8 +271,9 @@ static void add_function(const struct root *root, const struct pci_fn *fn, struc
 	}
 	for (size_t i = 0; i < fn->net.n; i++)
 		line(&serial, card_address(root, fn->net.v[i]));
-	add(b, read_request_text(root, fn->addr), "MaxReadRequest of %s", fn->addr);
-	add(b, iommu_text(root, fn->addr), "IOMMU of %s", fn->addr);
+	if (read_request >= 0)
+		add(b, xasprintf("%d", read_request), "MaxReadRequest of %s", fn->addr);
+	add(b, read_iommu(root, fn->addr), "IOMMU of %s", fn->addr);
 	add_gpu(root, fn, &serial, b);
 	add_nvme(root, fn, &serial, b);
 	add(b, digest_of(&serial), "serial number of %s", fn->addr);
@@ -385,17 +427,21 @@ static void add_numa(const struct root *root, const struct node *node, struct bi
 {
 	const struct node_memory *memory = node_memory(node);
 	const uint64_t half = 1ull << (GIB_SHIFT - 1);
+	int balancing = read_numa_balancing(root);
 
 	add(b, cpus_format(&node->nodes), "NUMA nodes");
-	add(b, balancing_text(root), "automatic NUMA balancing");
+	if (balancing >= 0)
+		add(b, xstrdup(balancing ? "on" : "off"), "automatic NUMA balancing");
 	for (int n = cpus_next(&node->nodes, -1); n >= 0; n = cpus_next(&node->nodes, n)) {
+		cleanup_free char *governor = NULL, *driver = NULL;
 		struct cpus cpus;
 
 		add(b, text_at(root, "/sys/devices/system/node/node%d/cpulist", n),
 		    "CPUs of node %d", n);
 		node_cpus_of(root, n, &cpus);
-		if (cpus_count(&cpus))
-			add(b, governor_text(root, &cpus), "frequency governor of node %d", n);
+		if (cpus_count(&cpus) && read_governor(root, &cpus, &governor, &driver))
+			add(b, xasprintf("%s (%s)", governor, driver),
+			    "frequency governor of node %d", n);
 	}
 	for (size_t i = 0; i < memory->of.n; i++) {
 		const struct numa_memory *m = &memory->of.v[i];

@@ -46,3 +46,15 @@ extern const struct stored binding_stored[];
  * frees.
  */
 char *binding_difference(const struct binding *now, const struct binding *was);
+
+/* --- single readings, also for causes (gate/causes.h) --- */
+
+/* MaxReadRequest in bytes; of a VF that of its PF, since its own field is reserved. -errno. */
+int read_max_read_request(const struct root *root, const char *addr);
+/* The type of its IOMMU group: "DMA-FQ". NULL: it has none. The caller frees. */
+char *read_iommu(const struct root *root, const char *addr);
+/* Of the first CPU; the driver chooses what a governor means. The caller frees. */
+bool read_governor(const struct root *root, const struct cpus *cpus, char **governor,
+		   char **driver);
+/* 0, 1; -errno: this kernel has no NUMA balancing */
+int read_numa_balancing(const struct root *root);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "gate/causes.h"
 
-#include <pci/header.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "sys/pci_express.h"
 #include "sys/pci_link.h"
 #include "sys/read.h"
 
@@ -15,7 +13,7 @@
 #define CPU "/sys/devices/system/cpu/cpu%d/"
 
 /* NICs of 100G and more are tuned to this value; firmware leaves 512. */
-enum { READ_REQUEST_USUAL = 4096, READ_REQUEST_SHIFT = 12 };
+enum { READ_REQUEST_USUAL = 4096 };
 
 void cause_add(struct causes *causes, bool suspect, const char *fmt, ...)
 {
@@ -121,31 +119,9 @@ static void look_at_link(const struct root *root, const char *addr, enum pci_lin
 	cause_part(ret, "link %s of %s", q == PCI_LINK_WIDTH ? "width" : "speed", link.addr);
 }
 
-/* The field of a VF is reserved. -errno: not known. */
-static int read_request(const struct root *root, const char *addr)
-{
-	cleanup_free char *pf = NULL;
-	struct pci_express x;
-	int r;
-
-	if (read_link_name(root, &pf, NULL, DEV "%s/physfn", addr) == 0)
-		addr = pf;
-	r = pci_express_read(root, addr, &x, NULL);
-	return r < 0 ? r
-		     : 128 << ((pci_express_word(&x, PCI_EXP_DEVCTL) & PCI_EXP_DEVCTL_READRQ) >>
-			       READ_REQUEST_SHIFT);
-}
-
-char *read_request_text(const struct root *root, const char *addr)
-{
-	int bytes = read_request(root, addr);
-
-	return bytes < 0 ? NULL : xasprintf("%d", bytes);
-}
-
 static void look_at_read_request(const struct root *root, const char *addr, struct causes *ret)
 {
-	int bytes = read_request(root, addr);
+	int bytes = read_max_read_request(root, addr);
 
 	if (bytes < 0)
 		return;
@@ -154,16 +130,9 @@ static void look_at_read_request(const struct root *root, const char *addr, stru
 	cause_part(ret, "MaxReadRequest of %s", addr);
 }
 
-char *iommu_text(const struct root *root, const char *addr)
-{
-	char *type = NULL;
-
-	return read_attr(root, &type, NULL, DEV "%s/iommu_group/type", addr) < 0 ? NULL : type;
-}
-
 static void look_at_iommu(const struct root *root, const char *addr, struct causes *ret)
 {
-	cleanup_free char *type = iommu_text(root, addr);
+	cleanup_free char *type = read_iommu(root, addr);
 
 	if (!type)
 		cause_add(ret, false, "no IOMMU");
@@ -239,25 +208,6 @@ static void look_at_throttling(const struct root *root, const struct cpus *cpus,
  * frequency (intel_pstate, amd-pstate-epp: Documentation/admin-guide/pm/): there it is the default
  * and allows full speed.
  */
-/* The driver chooses what a governor means. */
-static bool read_governor(const struct root *root, const struct cpus *cpus, char **governor,
-			  char **driver)
-{
-	int c = cpus_first(cpus);
-
-	return read_attr(root, governor, NULL, CPU "cpufreq/scaling_governor", c) == 0 &&
-	       read_attr(root, driver, NULL, CPU "cpufreq/scaling_driver", c) == 0;
-}
-
-char *governor_text(const struct root *root, const struct cpus *cpus)
-{
-	cleanup_free char *governor = NULL, *driver = NULL;
-
-	return read_governor(root, cpus, &governor, &driver)
-		       ? xasprintf("%s (%s)", governor, driver)
-		       : NULL;
-}
-
 static void look_at_governor(const struct root *root, int node, const struct cpus *cpus,
 			     struct causes *ret)
 {
@@ -272,22 +222,13 @@ static void look_at_governor(const struct root *root, int node, const struct cpu
 	cause_part(ret, "frequency governor of node %d", node);
 }
 
-char *balancing_text(const struct root *root)
-{
-	uint64_t on;
-
-	return read_u64(root, &on, NULL, "/proc/sys/kernel/numa_balancing") < 0
-		       ? NULL
-		       : xstrdup(on ? "on" : "off");
-}
-
 static void look_at_balancing(const struct section_ctx *ctx, struct causes *ret)
 {
-	cleanup_free char *on = balancing_text(ctx->root);
+	int on = read_numa_balancing(ctx->root);
 
-	if (!on || cpus_count(&ctx->node->nodes) < 2)
+	if (on < 0 || cpus_count(&ctx->node->nodes) < 2)
 		return;
-	cause_add(ret, streq(on, "on"), "automatic NUMA balancing is %s", on);
+	cause_add(ret, on, "automatic NUMA balancing is %s", on ? "on" : "off");
 	cause_part(ret, "automatic NUMA balancing");
 }
 

@@ -38,16 +38,10 @@ void cause_add(struct causes *causes, bool suspect, const char *fmt, ...)
 /* The name of the last cause in a binding. */
 void cause_part(struct causes *causes, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /*
- * What was so at the last good look (then; NULL: not known) explains nothing, and what has changed
- * since is suspect.
+ * A value that is as it was at the last good look explains nothing; one that has changed since
+ * is suspect. then: empty if it is not known.
  */
 void causes_compare(struct causes *causes, const struct binding *then, const struct binding *now);
 /* "likely: A; B (also seen: C; D)"; "": no causes. The caller frees it. */
 char *causes_text(const struct causes *causes);
 void causes_free(struct causes *causes);
-
-/* For bindings. NULL: not known. The caller frees. */
-char *read_request_text(const struct root *root, const char *addr);    /* "4096" */
-char *iommu_text(const struct root *root, const char *addr);	       /* "DMA-FQ" */
-char *governor_text(const struct root *root, const struct cpus *cpus); /* of the first CPU */
-char *balancing_text(const struct root *root);			       /* "on", "off" */

@@ -5,9 +5,11 @@ What an igb sends to its own VF stays in the NIC; two igb of the guest have no w
 
 import json
 import statistics
+import time
 
 from harness import (DEVICES_SNAPSHOT, Failed, case, contains, equal, eventually, exits, expect,
                      expect_fault, leave_devices, status_json)
+from vm import HANG
 
 from cases.sriov import APPLY, HEAD, NICS, PCI, PROFILE
 
@@ -148,10 +150,15 @@ gate:
 
 
 def _gate(vm, least, status):
-    """The states and reasons of the NICs, in their order, and the verdict."""
+    """The states and reasons of the NICs, in their order, and the verdict; undisturbed by the host's load."""
     vm.sh(f"cat >{PROFILE} <<'PROFILE'\n{GATE % least}PROFILE\nrailhead check {PROFILE}")
-    exits(vm, "railhead gate 2>&1", status, 180)
-    said = status_json(vm)
+    end = time.monotonic() + HANG
+    while True:
+        result = vm.run("railhead gate --again 2>&1", 180)
+        said = status_json(vm)
+        if time.monotonic() >= end or not any(m["state"] == "invalid" for m in said["measurements"]):
+            break
+    expect(result.status == status, f"exit status {result.status}, wanted {status}:\n{result.output}")
     equal("measured", [m["id"] for m in said["measurements"]], [f"gate/loop/{pf}" for pf in NICS])
     return said["measurements"], said["verdict"]
 
