@@ -52,7 +52,7 @@ static int run_why(struct invocation *inv)
 	struct status status;
 	struct run run;
 	struct why why;
-	int code;
+	int code = EXIT_OK;
 
 	status_load(&inv->root, &status);
 	if (!open_look(inv, &status.record, &run, &code)) {
