@@ -267,8 +267,11 @@ static const struct fault_row rows[] = {
 
 	F(PCI_MISSING, "RH-PCI-MISSING", RESEAT, PART, "railhead survey",
 	  "A device set has fewer members than the profile expects.",
-	  "Compare `lspci` with a good node: a card may have dropped off the bus. Reseat the card, "
-	  "or power-cycle the node; on a new SKU compare the predicates of the set."),
+	  "Reseat the card that the reason names, or power-cycle the node; replace a card that "
+	  "stays "
+	  "away. Where no earlier boot had the card, compare `lspci` with a good node; on a new "
+	  "SKU "
+	  "compare the predicates of the set."),
 	F(PCI_TOO_MANY, "RH-PCI-TOO-MANY", PROFILE, CHECKED, "railhead survey",
 	  "A device set has more members than the profile expects.",
 	  "Describe the set more narrowly, or expect more."),
@@ -603,7 +606,9 @@ static const struct fault_row rows[] = {
 	  "Reboot. If that happens in each boot, find the driver that floods the log, or write "
 	  "log_buf_len=4M in kernel_args."),
 	F(GATE_CANNOT_MEASURE, "RH-GATE-CANNOT-MEASURE", SITE, CHECKED, "railhead status --all",
-	  "A measurement could not be taken.", "The reason names the missing part."),
+	  "A measurement could not be taken.",
+	  "Provide what the reason asks for: a program, a user, a VF, a second port, a longer "
+	  "gate.budget. Then run `railhead gate --again`."),
 	F(GATE_UNSUPPORTED, "RH-GATE-UNSUPPORTED", PROFILE, CHECKED, "railhead status --all",
 	  "The node cannot be measured in this way, and the profile requires a figure.",
 	  "Remove the check, or write on_fail: warn."),
