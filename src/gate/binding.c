@@ -262,6 +262,8 @@ static void add_function(const struct root *root, const struct pci_fn *fn, struc
 	    xasprintf("%04x:%04x %04x:%04x", fn->vendor, fn->device, fn->subsystem_vendor,
 		      fn->subsystem_device),
 	    "model of %s", fn->addr);
+	if (fn->numa >= 0)
+		add(b, xasprintf("%d", fn->numa), "NUMA node of %s", fn->addr);
 	if (fn->driver)
 		add_module(root, fn->driver, b);
 	for (size_t i = 0; i < fn->ibdevs.n; i++) {
@@ -324,6 +326,8 @@ static void add_links(const struct root *root, const struct node *node, const st
 	size_t steady;
 
 	pci_ports_above(root, fn->addr, &way, NULL);
+	if (way.n)
+		add(b, xstrdup(way.v[0]), "root port of %s", fn->addr);
 	strv_add(&way, fn->addr);
 	steady = with_steady_speed(node, fn, &way);
 	for (size_t i = way.n; i-- > 0;) {
@@ -333,7 +337,7 @@ static void add_links(const struct root *root, const struct node *node, const st
 	}
 }
 
-/* A function may be in several sets, and is added once. */
+/* The other parts of a function in several sets are added once. */
 static void add_functions(const struct root *root, const struct node *node,
 			  const struct device_set *set, struct binding *b)
 {
@@ -341,10 +345,11 @@ static void add_functions(const struct root *root, const struct node *node,
 		const struct pci_fn *fn = set->fn.v[i];
 		cleanup_free char *model = xasprintf("model of %s", fn->addr);
 
-		if (find(b, model))
-			continue;
-		add_function(root, fn, b);
-		add_links(root, node, fn, b);
+		if (!find(b, model)) {
+			add_function(root, fn, b);
+			add_links(root, node, fn, b);
+		}
+		add(b, xstrdup(set->sel->name), "set of %s", fn->addr);
 	}
 }
 

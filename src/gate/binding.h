@@ -27,9 +27,9 @@ struct binding {
  * The parts: profile, railhead, kernel and its arguments (except those of railhead and the boot
  * loader), drivers and RDMA's modules, BIOS, machine, memory modules, CPUs with their microcode,
  * the CPUs, memory and frequency governor of each NUMA node, NUMA balancing, the clock source; how
- * many members each set has, their models, firmware, serial numbers, MaxReadRequest and IOMMU, and
- * how the PCIe links of the members and of the bridges above them trained. A serial number only
- * goes into a digest.
+ * many members each set has, their models, places (root port, NUMA node), firmware, serial numbers,
+ * MaxReadRequest and IOMMU, and how the PCIe links of the members and of the bridges above them
+ * trained. A serial number only goes into a digest.
  */
 void binding_take(const struct root *root, const struct profile *profile, const struct node *node,
 		  const struct device_sets *sets, struct binding *ret);

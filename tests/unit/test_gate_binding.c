@@ -45,6 +45,7 @@ static const struct tree_file machine[] = {
 	 "Model: \t\t H100\nGPU UUID:   \t GPU-1\nVideo BIOS: \t 96.00\n"},
 	{FN "/nvme/nvme0/x", "\n"},
 	{"sys/class/nvme/nvme0/serial", "NVMESERIAL\n"},
+	{FN "/numa_node", "0\n"},
 	{FN "/current_link_width", "16\n"},
 	{FN "/current_link_speed", "32.0 GT/s PCIe\n"},
 	{NODE "online", "0-1\n"},
@@ -203,6 +204,8 @@ static void test_parts(void **state)
 		{"IOMMU of 0000:3b:00.0", "identity"},
 		{"automatic NUMA balancing", "off"},
 		{"frequency governor of node 0", "performance (acpi-cpufreq)"},
+		{"NUMA node of 0000:3b:00.0", "0"},
+		{"set of 0000:3b:00.0", "nics"},
 	};
 	json_t *obj = taken_json(*state);
 	cleanup_free char *all = json_dumps(obj, 0);
@@ -346,9 +349,15 @@ static void test_links_above(void **state)
 /* A function less, or more. */
 static void test_members(void **state)
 {
+	json_t *obj;
+
 	add_pci(*state, GPU, "0x10de\n", "0x030200\n");
+	obj = taken_json(*state);
+	assert_string_equal(json_string_value(json_object_get(obj, "root port of 0000:4b:00.0")),
+			    "0000:00:01.0");
+	json_decref(obj);
 	differs_in(*state, "sys/bus/pci/devices/0000:4b:00.0", NULL,
-		   "members of nics: 1, was 2; model of 0000:4b:00.0: not known now; and 1 more");
+		   "members of nics: 1, was 2; model of 0000:4b:00.0: not known now; and 3 more");
 }
 
 /* The third and more are counted. */
