@@ -14,7 +14,6 @@
 #include "cmd/cmd.h"
 #include "profile/search.h"
 #include "report/facts.h"
-#include "report/history_text.h"
 #include "report/inventory.h"
 #include "report/sides.h"
 #include "report/text.h"

@@ -12,9 +12,6 @@
 #include "engine/pass.h"
 #include "engine/watch.h"
 #include "sys/clock.h"
-#include "sys/worker.h"
-
-enum { HISTORY_WAIT_US = 2000000 };
 
 /* --- the table --------------------------------------------------------------------------- */
 
@@ -293,28 +290,6 @@ static void take_back(struct move *m)
 		keep_losses(m);
 }
 
-/*
- * A child reads the file before this process does, so that a file system that hangs costs the
- * verdict only its history and a short delay.
- */
-static int apart(worker_fn fn, struct move *m, struct err *err)
-{
-	struct worker worker;
-	int r = worker_run(&worker, fn, m, clock_usec() + HISTORY_WAIT_US, err);
-
-	return r == -ETIMEDOUT ? err_wrap(err, "%s", HISTORY_PATH) : r;
-}
-
-static int look_for_history(void *move, struct err *err)
-{
-	const struct move *m = move;
-	cleanup_free char *text = NULL;
-
-	(void)err; /* history_add() returns the same error */
-	state_kept(m->f->root, HISTORY_FILE, &text, NULL);
-	return 0;
-}
-
 static int write_history(void *move, struct err *err)
 {
 	struct move *m = move;
@@ -335,7 +310,7 @@ static void take_history(struct move *m)
 	history_of_record(m->record, f->run, &boot);
 	boot.waited = m->waited_usec;
 	boot.reboots = f->reboots;
-	r = apart(look_for_history, m, &err);
+	r = history_look(f->root, &err);
 	if (r < 0)
 		boot_past_free(&boot);
 	else
@@ -451,7 +426,7 @@ static int make_move(struct move *m, enum flow_event event, enum flow_state from
 	tell(m);
 	set_timers(m);
 	if (m->history.boots.n)
-		note_lesser(m, apart(write_history, m, &err), &err, NO_HISTORY);
+		note_lesser(m, history_apart(write_history, m, &err), &err, NO_HISTORY);
 	return m->first.code;
 }
 

@@ -8,8 +8,11 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "sys/clock.h"
 
 #define FIRST_TIME INT64_C(1735689600) /* 2025-01-01: railhead is younger */
+
+enum { WAIT_US = 2000000 };
 
 void history_free(struct history *h)
 {
@@ -133,4 +136,39 @@ bool history_clock_is_off(const struct history *h, size_t i)
 	int64_t time = h->boots.v[i].time;
 
 	return time < FIRST_TIME || (i && time < h->boots.v[i - 1].time);
+}
+
+char *history_time(const struct history *h, size_t boot)
+{
+	time_t at = (time_t)h->boots.v[boot].time;
+	char text[32] = "unknown";
+	struct tm tm;
+
+	if (gmtime_r(&at, &tm))
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%MZ", &tm);
+	return xasprintf("%s%s", text, history_clock_is_off(h, boot) ? "?" : "");
+}
+
+/* --- a file system that hangs ------------------------------------------------------------ */
+
+int history_apart(worker_fn fn, void *arg, struct err *err)
+{
+	struct worker worker;
+	int r = worker_run(&worker, fn, arg, clock_usec() + WAIT_US, err);
+
+	return r == -ETIMEDOUT ? err_wrap(err, "%s", HISTORY_PATH) : r;
+}
+
+static int look(void *root, struct err *err)
+{
+	cleanup_free char *text = NULL;
+
+	(void)err; /* history_read() returns the same error */
+	state_kept(root, HISTORY_FILE, &text, NULL);
+	return 0;
+}
+
+int history_look(const struct root *root, struct err *err)
+{
+	return history_apart(look, (void *)root, err);
 }

@@ -15,6 +15,7 @@
 #include "gate/binding.h"
 #include "gate/trend.h"
 #include "sys/state.h"
+#include "sys/worker.h"
 
 #define HISTORY_FILE "history.json"
 #define HISTORY_PATH STATE_KEPT_DIR "/" HISTORY_FILE
@@ -162,3 +163,13 @@ void history_trends_told(const struct history *h, struct strv *ret);
  * railhead existed. The clock of one of the two boots was wrong when its gate judged.
  */
 bool history_clock_is_off(const struct history *h, size_t i);
+/* The time of a boot: "2026-11-20 04:12Z", with "?" if the clock can't be right. The caller frees.
+ */
+char *history_time(const struct history *h, size_t boot);
+
+/*
+ * A file system that hangs must not keep a verdict back, so a child reads the file before this
+ * process does. Both wait for 2 s at most; -ETIMEDOUT: the child hangs.
+ */
+int history_look(const struct root *root, struct err *err);
+int history_apart(worker_fn fn, void *arg, struct err *err);

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -23,17 +22,6 @@ enum {
 static size_t first_of(const struct history *h, size_t most)
 {
 	return h->boots.n > most ? h->boots.n - most : 0;
-}
-
-char *history_time(const struct history *h, size_t boot)
-{
-	time_t at = (time_t)h->boots.v[boot].time;
-	char text[32] = "unknown";
-	struct tm tm;
-
-	if (gmtime_r(&at, &tm))
-		strftime(text, sizeof(text), "%Y-%m-%d %H:%MZ", &tm);
-	return xasprintf("%s%s", text, history_clock_is_off(h, boot) ? "?" : "");
 }
 
 /* In seconds, the shortest form, unless there are many. */

@@ -11,6 +11,3 @@
 void history_render(FILE *out, const struct history *h, size_t most, const struct screen *screen);
 /* The same boots as JSON, each with what changed, and the trends. The caller owns the result. */
 json_t *history_to_json(const struct history *h, size_t most);
-/* The time of a boot: "2026-11-20 04:12Z", with a mark if the clock can't be right. The caller
- * frees. */
-char *history_time(const struct history *h, size_t boot);

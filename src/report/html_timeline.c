@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
-#include "report/history_text.h"
 #include "report/html.h"
 #include "report/html_parts.h"
 
