@@ -173,3 +173,16 @@ char *history_time(const struct history *h, size_t boot);
  */
 int history_look(const struct root *root, struct err *err);
 int history_apart(worker_fn fn, void *arg, struct err *err);
+
+/* --- what is gone (history_missing.c) --- */
+
+/*
+ * After a look: fills run->missing, and names the functions in the reasons of the sets that lack
+ * them. Reads the history only if a set has too few members, and only in the first call.
+ */
+void history_find_missing(struct run *run);
+/*
+ * Whether an earlier boot had a function at that address ("3b:00.0": in domain 0), whether or not
+ * it is there now. Free *ret by missing_stored.
+ */
+bool history_had(const struct run *run, const char *addr, struct missing *ret);

@@ -102,6 +102,11 @@ void record_set_stage(struct record *r, const struct run *run, unsigned int stag
 	}
 	record_sets_free(&r->sets);
 	record_sets_add(&r->sets, &run->sets);
+	if (result->stage != STAGE_GATE)
+		return;
+	stored_free(missing_list_stored, &r->missing);
+	r->missing = run->missing;
+	stored_own(missing_list_stored, &r->missing);
 }
 
 /* The record of the change by the last stage that may have set it. */

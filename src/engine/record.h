@@ -109,6 +109,7 @@ struct record {
 	char *unreadable;
 	struct record_profile profile;
 	struct record_sets sets;
+	struct missing_list missing; /* by the last gate's look */
 	struct record_stage stage[STAGE_COUNT];
 	bool judged;		/* there is a verdict; else its kind is WAITING */
 	struct verdict verdict; /* its fields awaited and otherwise are not recorded */

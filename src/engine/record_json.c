@@ -148,6 +148,7 @@ static STORED_TABLE(
 	STORED(record, admission, "admission", STRUCT, .rows = admission_stored),
 	STORED(record, profile, "profile", STRUCT, .rows = record_profile_stored),
 	STORED(record, sets, "sets", STRUCT, .rows = sets_stored, .omit = true),
+	STORED(record, missing, "missing", STRUCT, .rows = missing_list_stored, .omit = true),
 	STORED_GROUP("stages", stages_stored, .omit = true),
 	STORED(record, measurements, "measurements", STRUCT, .rows = measurements_stored,
 	       .there = offsetof(struct record, measured)),

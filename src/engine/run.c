@@ -247,6 +247,7 @@ int run_withdraw(const struct run *run, struct err *err)
 void run_close(struct run *run)
 {
 	plan_free(&run->plan);
+	stored_free(missing_list_stored, &run->missing);
 	acs_free(run->acs);
 	kernel_log_free(run->log);
 	kargs_free(&run->kargs);

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "engine/freeze.h"
+#include "engine/missing.h"
 #include "gate/gate.h"
 #include "node/node.h"
 #include "plan/change.h"
@@ -71,8 +72,9 @@ struct run {
 	struct device_sets sets;
 	struct kargs kargs; /* wanted */
 	struct plan plan;
-	struct acs *acs;	/* of sys/acs.h: read as checks ask for it */
-	struct kernel_log *log; /* of sys/kernel_log.h, likewise */
+	struct missing_list missing; /* of a look at the gate's checks */
+	struct acs *acs;	     /* of sys/acs.h: read as checks ask for it */
+	struct kernel_log *log;	     /* of sys/kernel_log.h, likewise */
 };
 
 /* Fails only if railhead itself can't work; problems of the node or the files set status. */
@@ -106,8 +108,9 @@ bool run_covers(const struct change *c, unsigned int stages, enum stage running)
 /*
  * Looks at every change of the stages. running decides how absent targets count; STAGE_COUNT: each
  * change by its own stage (the plan of a machine that has not booted with it yet). Never writes.
- * Forks only for netlink queries (sys/netlink.h), once for each PF for which the profile has VF
- * addresses, an eswitch mode or link settings.
+ * Forks for netlink queries (sys/netlink.h), once for each PF for which the profile has VF
+ * addresses, an eswitch mode or link settings, and with stage gate for the history, if a device set
+ * lacks members (engine/missing.h).
  */
 void run_look(struct run *run, unsigned int stages, enum stage running);
 

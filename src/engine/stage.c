@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "base/mem.h"
+#include "engine/history.h"
 #include "engine/job.h"
 #include "engine/run.h"
 #include "kinds/claim.h"
@@ -190,6 +191,8 @@ void run_look(struct run *run, unsigned int stages, enum stage running)
 		}
 	if (running == STAGE_COUNT)
 		look_for_the_late(run, stages);
+	if (stages & STAGES(STAGE_GATE))
+		history_find_missing(run);
 }
 
 /* --- setting ------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/pci_address.h"
 #include "base/str.h"
+#include "engine/history.h"
 #include "plan/render.h"
 #include "profile/rows.h"
 #include "sections/sections.h"
@@ -265,6 +266,21 @@ static char *describe_set(const struct device_set *set)
 	return xasprintf("device set %s: %s", set->sel->name, set->fn.n ? list : "no members");
 }
 
+/* A function that an earlier boot had. */
+static bool find_missing(struct search *s)
+{
+	struct missing *m = &s->why->missing;
+	cleanup_free char *text = NULL;
+
+	if (!history_had(s->run, s->asked, m))
+		return false;
+	text = missing_text(m);
+	s->why->about = xasprintf("%s: %s, not on the bus: %s", m->addr, m->model, text);
+	for (size_t i = 0; i < m->ids.n; i++)
+		choose(s, has_id, m->ids.v[i]);
+	return true;
+}
+
 static bool find_device(struct search *s)
 {
 	const struct pci_fn *fn = function_named(&s->run->node, s->asked);
@@ -276,7 +292,7 @@ static bool find_device(struct search *s)
 		return true;
 	}
 	if (!set)
-		return false;
+		return find_missing(s);
 	s->why->about = describe_set(set);
 	for (size_t i = 0; i < set->fn.n; i++)
 		choose_device(s, set->fn.v[i]);
@@ -503,6 +519,7 @@ void why_free(struct why *why)
 	vec_free(&why->keys);
 	strv_free(&why->near);
 	free(why->about);
+	stored_free(missing_stored, &why->missing);
 	profile_lines_free(&why->lines);
 }
 

@@ -30,15 +30,17 @@ struct why_key {
 struct why {
 	struct profile_lines lines;
 	char *about;		  /* a description of the device; or NULL */
+	struct missing missing;	  /* if the device is gone from the bus; else its addr is NULL */
 	struct strv near;	  /* similar names, if nothing was found */
 	VEC(struct why_key) keys; /* in document order */
 };
 
 /*
  * asked: the id of a change or the beginning of an id, a key of the profile, a PCI address, the
- * name of a netdev, an RDMA device or a device set, a sysctl, a kernel argument. Returns false for
- * anything else. The caller has looked at the run's plan, keeps run and record as long as the
- * answer, and frees the answer in both cases.
+ * name of a netdev, an RDMA device or a device set, a sysctl, a kernel argument, the PCI address of
+ * a function that is gone (engine/missing.h). Returns false for anything else. The caller has
+ * looked at the run's plan, keeps run and record as long as the answer, and frees the answer in
+ * both cases.
  */
 bool why_ask(const struct run *run, const struct record *record, const char *asked,
 	     struct why *ret);

@@ -500,5 +500,7 @@ json_t *why_to_json(const struct run *run, const struct record *record, const st
 			streq(record_digest(record), run->profile->digest), "keys", keys);
 	if (why->about)
 		json_object_set_new(doc, "device", text_json(why->about));
+	if (why->missing.addr)
+		json_object_set_new(doc, "missing", stored_to_json(missing_stored, &why->missing));
 	return doc;
 }
