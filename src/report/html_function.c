@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/missing.h"
 #include "base/str.h"
 #include "report/html.h"
 #include "report/html_picture.h"
@@ -298,4 +299,36 @@ void html_function(const struct picture *p, size_t at, int numa)
 	put_facts(p, fn, more, numa);
 	put_vfs(p, fn);
 	html(p->out, "</article>\n");
+}
+
+/* --- the empty box of a function that is gone ------------------------------------------------- */
+
+bool html_is_missing(const struct picture *p, const struct missing *m, int numa)
+{
+	const struct thing *t = thing_find(&p->page->inv->numa, m->numa);
+	bool drawn = t && !numa_is_empty(p->page->node, t);
+
+	return !node_find(p->page->node, m->addr) && (drawn ? atoi(t->name) : -1) == numa;
+}
+
+void html_missing(const struct picture *p, const struct missing *m)
+{
+	cleanup_free char *id = html_anchor(m->addr), *port = html_anchor(m->root_port);
+	cleanup_free char *text = missing_text(m);
+	struct pci_fn was = {0};
+	struct function_names names;
+
+	sscanf(m->model, "%hx:%hx %hx:%hx", &was.vendor, &was.device, &was.subsystem_vendor,
+	       &was.subsystem_device);
+	names = function_names(p->names, p->page->inv, &was);
+	html(p->out, "<div class=slot>\n");
+	if (node_find(p->page->node, m->root_port))
+		html(p->out, "<p class=way>root port <a href=\"#%s\"><code>%s</code></a></p>\n",
+		     port, m->root_port);
+	html(p->out,
+	     "<article class=\"fn gone\" id=\"%s\">\n<h5><span class=label>missing</span> "
+	     "<code>%s</code></h5>\n",
+	     id, m->addr);
+	html(p->out, "<p class=name>%s <small>[%s]</small></p>\n<p>%s</p>\n</article>\n</div>\n",
+	     names.product, m->model, text);
 }

@@ -15,8 +15,9 @@ void html_badge(FILE *out, enum mark_grade g)
 }
 
 /* Links to the boxes of the row's devices, each once. */
-static void put_links(FILE *out, const struct node *node, const struct fold_row *row)
+static void put_links(FILE *out, const struct page *page, const struct fold_row *row)
 {
+	const struct node *node = page->node;
 	cleanup_strv struct strv seen = {0};
 
 	for (size_t i = 0; i < row->items.n; i++) {
@@ -25,6 +26,9 @@ static void put_links(FILE *out, const struct node *node, const struct fold_row 
 		if (*on.addr && node_find(node, on.addr) && !strv_contains(&seen, on.addr))
 			strv_add(&seen, on.addr);
 	}
+	for (size_t i = 0; page->record && i < page->record->missing.list.n; i++)
+		if (strv_contains(&page->record->missing.list.v[i].ids, row->items.v[0]->id))
+			strv_add(&seen, page->record->missing.list.v[i].addr);
 	if (seen.n)
 		html(out, "<span class=at>in the drawing: ");
 	for (size_t i = 0; i < seen.n && i < LINKS_MAX; i++) {
@@ -62,7 +66,7 @@ static void put_item(FILE *out, const struct page *page, const struct fold_row *
 	if (m->remedy)
 		html(out, "<p class=remedy><span>Remedy:</span> %s</p>", m->remedy);
 	if (subjects)
-		put_links(out, page->node, row);
+		put_links(out, page, row);
 	html(out, "</li>\n");
 }
 

@@ -198,12 +198,16 @@ static bool has_memory_or_cpus(const struct picture *p, int socket)
 	return false;
 }
 
-static bool has_unplaced(const struct node *node)
+static bool has_unplaced(const struct picture *p)
 {
-	const struct pci_functions *functions = node_functions(node);
+	const struct pci_functions *functions = node_functions(p->page->node);
+	const struct record *record = p->page->record;
 
 	for (size_t i = 0; i < functions->n; i++)
-		if (numa_of(node, &functions->v[i]) < 0)
+		if (numa_of(p->page->node, &functions->v[i]) < 0)
+			return true;
+	for (size_t i = 0; record && i < record->missing.list.n; i++)
+		if (html_is_missing(p, &record->missing.list.v[i], -1))
 			return true;
 	return false;
 }
@@ -221,7 +225,7 @@ static void put_sockets(const struct picture *p)
 		if (is_new_socket(inv, i) && has_memory_or_cpus(p, socket))
 			put_socket(p, socket);
 	}
-	if (has_unplaced(p->page->node)) {
+	if (has_unplaced(p)) {
 		html(p->out, "<section class=socket><h3>Elsewhere</h3>"
 			     "<div class=numas><section class=numa>"
 			     "<h4>NUMA node unknown</h4>\n");

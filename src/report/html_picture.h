@@ -17,6 +17,9 @@ struct picture {
 
 /* The box of the function at index `at`, inside the box of NUMA node numa. */
 void html_function(const struct picture *p, size_t at, int numa);
+/* Whether that function is still gone, and has its empty box inside the box of NUMA node numa. */
+bool html_is_missing(const struct picture *p, const struct missing *m, int numa);
+void html_missing(const struct picture *p, const struct missing *m);
 /* The part of the PCIe tree on a NUMA node, and the node's other parts; -1: unknown node. */
 void html_tree(const struct picture *p, int numa);
 

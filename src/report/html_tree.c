@@ -220,6 +220,9 @@ void html_tree(const struct picture *p, int numa)
 		if (p->above[i] < 0 && !is_vf(p, i) && first_shown(p, i, 0) >= 0 &&
 		    numa_of_tree(p, i) == numa)
 			put_branch(p, i, (struct way){0}, numa);
+	for (size_t i = 0; p->page->record && i < p->page->record->missing.list.n; i++)
+		if (html_is_missing(p, &p->page->record->missing.list.v[i], numa))
+			html_missing(p, &p->page->record->missing.list.v[i]);
 	html(p->out, "</div>\n");
 	put_others(p, numa);
 }
