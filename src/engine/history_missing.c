@@ -178,10 +178,11 @@ static void find_lost(const struct past *p, const struct device_set *set, struct
 }
 
 /* The times are written so that they sort as texts. */
-static void name_lost(const struct missing_list *all, struct change *c)
+static void name_lost(const struct missing_list *all, const struct device_set *set,
+		      struct change *c)
 {
-	cleanup_free char *before = NULL, *names = NULL;
 	cleanup_strv struct strv lost = {0};
+	cleanup_free char *names = NULL;
 	const char *seen = NULL;
 
 	for (size_t i = 0; i < all->list.n; i++) {
@@ -195,12 +196,12 @@ static void name_lost(const struct missing_list *all, struct change *c)
 	}
 	if (!seen)
 		return;
-	before = take_ptr(c->now.why);
 	names = strv_some(&lost, NAMED_MAX);
 	change_reason(c,
-		      "%.*s; the boot of %s still had %s" TO_MEND "reseat the card, or "
-		      "power-cycle the node; a card that stays away needs an RMA",
-		      (int)strcspn(before, ";"), before, seen, names);
+		      "%s: %zu of %d functions; the boot of %s still had %s" TO_MEND
+		      "reseat the card, or power-cycle the node; a card that stays away needs an "
+		      "RMA",
+		      set->sel->name, set->fn.n, set->least, seen, names);
 }
 
 void history_find_missing(struct run *run)
@@ -212,12 +213,12 @@ void history_find_missing(struct run *run)
 		cleanup_free char *id = xasprintf("devices/%s/expect", set->sel->name);
 		struct change *c = plan_find(&run->plan, id);
 
-		if (!c || !c->now.why || set->unread || set->fn.n >= (size_t)set->least)
+		if (!c || set->unread || set->fn.n >= (size_t)set->least)
 			continue;
 		if (!p.run)
 			past_open(run, &p);
 		find_lost(&p, set, &run->missing);
-		name_lost(&run->missing, c);
+		name_lost(&run->missing, set, c);
 	}
 	run->missing.sought = true;
 }

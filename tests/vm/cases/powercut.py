@@ -193,7 +193,9 @@ def _declare_judgement(name, all_lives):
     """The last state: nothing more comes, and all of the log can be looked at."""
     @case(f"{name}, {all_lives[-1][0].name}", "railhead reads whatever was in the file on the way")
     def railhead_reads(vm):
-        texts = vm.seen | {data for _, data in vm.found if data}
+        # as for GRUB (_judge()): what a removed file has left on the disk is no environment block
+        texts = {data for data in vm.seen | {data for _, data in vm.found}
+                 if data and data.startswith(envfile.SIGNATURE)}
         _put_files(vm, texts)
         said = vm.sh(
             f"for f in /run/envs/*; do mount --bind $f {ENV_FILES[name]} || exit 1;"
