@@ -442,6 +442,7 @@ $(BUILD)/fuzz/fuzz_%: $(BUILD)/fuzz/tests/fuzz/fuzz_%.o $(call obj,fuzz,$(FUZZ_L
 lint: all ## rooms, warnings, shell and Python scripts, privileges of tests, formatting, man pages, words, what follows from tables
 	$(Q)tests/lint/rooms
 	$(Q)tests/lint/opens
+	$(Q)tests/lint/findings
 	$(Q)tests/lint/shell
 	$(Q)tests/lint/python
 	$(Q)tests/lint/privileges

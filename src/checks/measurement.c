@@ -120,13 +120,6 @@ const char *member_of_id(const char *id, const char *check)
 	return strlen(id) > before ? id + before : id;
 }
 
-char *check_of_id(const char *id)
-{
-	const char *name = id + strlen("gate/");
-
-	return xstrndup(name, strcspn(name, "/"));
-}
-
 /* --- as JSON ----------------------------------------------------------------------------- */
 
 /* The thresholds, and the names of the figures that are judged as a share of their set. */

@@ -80,8 +80,6 @@ struct measurements {
 
 /* The member of the check in an id: the part after "gate/NAME/", or else the whole id. */
 const char *member_of_id(const char *id, const char *check);
-/* The NAME in an id of a check, "gate/NAME/...". The caller frees. */
-char *check_of_id(const char *id);
 void measurement_free(struct measurement *m);
 /* Sets reason and remedy. Takes ownership of text. mend: as in struct err. */
 void measurement_say(struct measurement *m, char *text, unsigned int mend);

@@ -18,6 +18,7 @@ struct change *check_look(const struct checked *t, struct subject of, const char
 
 	change_on(c, of.name, item);
 	c->on.vf = of.vf;
+	c->on.key = t->name;
 	change_target(c, "%s:%s", sort, where);
 	change_desired(c, "%s", desired);
 	on_fail_parse(ynode_text(t->map, "on_fail", "block"), &c->on_fail);

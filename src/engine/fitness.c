@@ -49,7 +49,6 @@ static bool is_up(const struct run *run, const char *addr)
 	bool up;
 
 	change_on(c, addr, &carrier_item);
-	c->on.vf = -1;
 	change_target(c, "carrier:%s", addr);
 	change_desired(c, "up");
 	kinds_forget(c);

@@ -111,8 +111,6 @@ double history_time_noise(const struct history *h, size_t boot, enum stage stage
 uint64_t boot_past_time(const struct boot_past *b, enum stage stage);
 /* Whether struct boot_past has a separate field for the part, or it follows from another part. */
 bool past_part_is_told(const char *part);
-/* The address in "firmware of 0000:3b:00.0"; NULL: the part belongs to no function. */
-const char *past_part_address(const char *part);
 
 /* A difference between a boot and the previous boot. */
 struct past_change {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/pci_address.h"
 #include "base/quantile.h"
 #include "base/str.h"
 #include "engine/history.h"
@@ -68,38 +67,20 @@ bool past_part_is_told(const char *part)
 	return str_index(part, names, array_len(names)) >= 0;
 }
 
-const char *past_part_address(const char *part)
-{
-	const char *of = strstr(part, " of ");
-
-	return of && pci_address_len(of + 4) ? of + 4 : NULL;
-}
-
-/*
- * For a function that is gone or new, only the model is reported, because the other parts follow
- * from it.
- */
-static bool follows_from_model(const char *part, bool came_or_went)
-{
-	return came_or_went && past_part_address(part) && !str_starts(part, "model of ");
-}
-
 static bool same_text(const char *a, const char *b)
 {
 	return (!a && !b) || (a && b && streq(a, b));
 }
 
 /* A listed change that is the same for another function; NULL: none. */
-static struct past_change *find_alike(struct past_changes *changes, const char *part,
+static struct past_change *find_alike(struct past_changes *changes, const struct binding_name *name,
 				      const char *was, const char *now)
 {
-	const char *addr = past_part_address(part);
-
-	for (size_t i = 0; addr && i < changes->list.n; i++) {
+	for (size_t i = 0; i < changes->list.n; i++) {
 		struct past_change *c = &changes->list.v[i];
+		struct binding_name other = binding_name(c->part);
 
-		if (past_part_address(c->part) &&
-		    strncmp(c->part, part, (size_t)(addr - part)) == 0 && same_text(c->was, was) &&
+		if (binding_name_alike(&other, name) && same_text(c->was, was) &&
 		    same_text(c->now, now))
 			return c;
 	}
@@ -115,12 +96,15 @@ static void compare_part(const char *name, const struct binding_part *was,
 			 const struct binding_part *now, struct past_changes *ret)
 {
 	const char *before = value_of(was), *after = value_of(now);
+	struct binding_name parts = binding_name(name);
 	struct past_change *alike;
 
-	if (past_part_is_told(name) || follows_from_model(name, !was || !now) ||
-	    (was && now && streq(was->value, now->value)))
+	if (past_part_is_told(name) || (was && now && streq(was->value, now->value)))
 		return;
-	alike = find_alike(ret, name, before, after);
+	/* Of a function that is gone or new only the model: the other parts follow from it. */
+	if ((!was || !now) && parts.address && !binding_name_is(&parts, "model"))
+		return;
+	alike = find_alike(ret, &parts, before, after);
 	if (alike)
 		alike->times++;
 	else

@@ -168,7 +168,7 @@ static void find_lost(const struct past *p, const struct device_set *set, struct
 
 		had = strtoul(part_of(b, "members", set->sel->name), NULL, 10);
 		for (size_t k = 0; k < n; k++) {
-			const char *addr = past_part_address(b->list.v[k].name);
+			const char *addr = binding_name(b->list.v[k].name).address;
 
 			if (addr && !has(ret, addr) && is_lost(p, set, b, addr) &&
 			    describe(p, addr, &m))

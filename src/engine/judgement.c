@@ -279,11 +279,9 @@ static void say_unjudged(struct work *w)
 
 	for (size_t i = 0; i < plan->list.n; i++) {
 		const struct change *c = plan->list.v[i];
-		cleanup_free char *check = c->of_load ? check_of_id(c->id) : NULL;
-
-		if (check && c->now.state == CHANGE_SAME &&
-		    !strv_contains(&w->record->numbers.unjudged, check))
-			strv_add(&w->record->numbers.unjudged, check);
+		if (c->of_load && c->now.state == CHANGE_SAME &&
+		    !strv_contains(&w->record->numbers.unjudged, c->on.key))
+			strv_add(&w->record->numbers.unjudged, c->on.key);
 	}
 }
 

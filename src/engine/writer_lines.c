@@ -68,7 +68,7 @@ struct subject subject_of(const struct change *c)
 	if (c->on.item == &param_item)
 		s.param = c->on.key;
 	if (c->kind == &kind_limit)
-		s.limit = strrchr(c->id, '/') + 1;
+		s.limit = c->on.key;
 	add_args(c, &s);
 	return s;
 }

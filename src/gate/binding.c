@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/pci_address.h"
 #include "base/sha256.h"
 #include "base/str.h"
 #include "kargs/env_layout.h"
@@ -37,6 +38,27 @@ static struct binding_part *find(const struct binding *b, const char *name)
 		if (streq(b->list.v[i].name, name))
 			return &b->list.v[i];
 	return NULL;
+}
+
+struct binding_name binding_name(const char *name)
+{
+	const char *of = strstr(name, " of ");
+
+	if (!of || !pci_address_len(of + strlen(" of ")))
+		return (struct binding_name){name, (int)strlen(name), NULL};
+	return (struct binding_name){name, (int)(of - name), of + strlen(" of ")};
+}
+
+bool binding_name_alike(const struct binding_name *a, const struct binding_name *b)
+{
+	return a->address && b->address && a->len == b->len &&
+	       strncmp(a->what, b->what, (size_t)a->len) == 0;
+}
+
+bool binding_name_is(const struct binding_name *name, const char *what)
+{
+	return (size_t)name->len == strlen(what) &&
+	       strncmp(name->what, what, (size_t)name->len) == 0;
 }
 
 const struct binding_part *binding_find(const struct binding *b, const char *name)
@@ -174,12 +196,12 @@ static bool is_own(const char *arg)
 
 static void add_kernel(const struct root *root, const struct node *node, struct binding *b)
 {
-	cleanup_free char *words = xstrdup(node->cmdline ? node->cmdline : "");
+	cleanup_free char *line_args = xstrdup(node->cmdline ? node->cmdline : "");
 	cleanup_str struct str build = {0}, args = {0};
 	char *rest = NULL;
 
 	line(&build, text_at(root, "/proc/version"));
-	for (char *arg = strtok_r(words, " ", &rest); arg; arg = strtok_r(NULL, " ", &rest))
+	for (char *arg = strtok_r(line_args, " ", &rest); arg; arg = strtok_r(NULL, " ", &rest))
 		if (!is_own(arg))
 			str_addf(&args, "%s\n", arg);
 	add(b, xstrdup(node->kernel ? node->kernel : ""), "kernel");

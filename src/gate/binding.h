@@ -19,6 +19,13 @@ struct binding_part {
 	char *value;
 };
 
+/* The parts of a name: "firmware" of "0000:3b:00.0". */
+struct binding_name {
+	const char *what;
+	int len;	     /* of what, which is not terminated */
+	const char *address; /* NULL: the part belongs to no function */
+};
+
 struct binding {
 	VEC(struct binding_part) list;
 };
@@ -35,7 +42,11 @@ void binding_take(const struct root *root, const struct profile *profile, const 
 		  const struct device_sets *sets, struct binding *ret);
 void binding_free(struct binding *b);
 bool binding_same(const struct binding *a, const struct binding *b); /* in the same order */
-bool binding_is_shown(const char *value);			     /* not a digest */
+struct binding_name binding_name(const char *name);
+/* Whether both are the same of two functions. */
+bool binding_name_alike(const struct binding_name *a, const struct binding_name *b);
+bool binding_name_is(const struct binding_name *name, const char *what);
+bool binding_is_shown(const char *value); /* not a digest */
 /* NULL: the binding has no part of that name. */
 const struct binding_part *binding_find(const struct binding *b, const char *name);
 

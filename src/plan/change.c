@@ -290,9 +290,9 @@ void plan_filter(struct plan *plan, bool (*keep)(const struct change *c, const v
 }
 
 /* "never [always] madvise": brackets mark the kernel's selection. */
-static bool selected_is(const char *observed, const char *want)
+static bool selected_is(const char *text, const char *want)
 {
-	const char *open = strchr(observed, '[');
+	const char *open = strchr(text, '[');
 	const char *close = open ? strchr(open, ']') : NULL;
 
 	return close && (size_t)(close - open - 1) == strlen(want) &&

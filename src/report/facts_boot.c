@@ -50,16 +50,13 @@ static void add_software(const struct boot_past *b, struct facts *ret)
  */
 static void add_part(const struct binding_part *part, struct facts *ret)
 {
-	const char *addr = past_part_address(part->name);
-	cleanup_free char *thing = addr ? xasprintf("parts/%s", addr) : NULL;
-	cleanup_free char *key =
-		addr ? xasprintf("%s/%.*s", thing, (int)(addr - part->name - strlen(" of ")),
-				 part->name)
-		     : xasprintf("parts/%s", part->name);
+	struct binding_name name = binding_name(part->name);
+	cleanup_free char *thing = name.address ? xasprintf("parts/%s", name.address) : NULL;
+	cleanup_free char *key = xasprintf("%s/%.*s", thing ? thing : "parts", name.len, name.what);
 
 	if (past_part_is_told(part->name))
 		return;
-	if (addr && str_starts(part->name, "model of "))
+	if (thing && binding_name_is(&name, "model"))
 		facts_add(ret, thing, xstrdup(part->value), NULL, true);
 	facts_add(ret, key, xstrdup(part->value), NULL, false);
 }

@@ -55,11 +55,10 @@ static void say_faults(struct str *out, const struct boot_past *b)
 /* "firmware of 8 functions" */
 static char *name_of(const struct past_change *c)
 {
-	const char *of = strstr(c->part, " of ");
+	struct binding_name name = binding_name(c->part);
 
-	return c->times > 1 && of
-		       ? xasprintf("%.*s of %zu functions", (int)(of - c->part), c->part, c->times)
-		       : xstrdup(c->part);
+	return c->times > 1 ? xasprintf("%.*s of %zu functions", name.len, name.what, c->times)
+			    : xstrdup(c->part);
 }
 
 static void say_change(struct str *out, const struct past_change *c, bool utf8)

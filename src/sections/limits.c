@@ -132,6 +132,7 @@ static void add_looks(struct plan *plan, const struct ynode *node, const char *n
 		c = plan_add(plan, "limits", &kind_limit, STAGE_GATE, PHASE_CHECK, value->at,
 			     "limits/%s/%s", name ? name : "services", f->name);
 		change_on(c, name, f->item);
+		c->on.key = f->name;
 		change_want(c, value);
 		change_target(c, "limit:%s/%s", name ? name : "services", f->name);
 	}

@@ -49,7 +49,8 @@ static void make_plan(struct plan *plan)
 	add(plan, &kind_check, NULL, "0000:18:00.0", &vf_numvfs);
 	add(plan, &kind_check, NULL, "iommu=pt", &arrived_item);
 	plan_add(plan, "limits", &kind_limit, STAGE_EARLY, PHASE_FILES, (struct place){0},
-		 "limits/memlock");
+		 "limits/memlock")
+		->on.key = "memlock";
 	change_file(add(plan, &kind_check, NULL, NULL, NULL), "/sys/class/net/eth0/mtu");
 }
 

@@ -139,11 +139,12 @@ static void test_lines(void **state)
 				i == SYSCTL || i == SCHEDULER ? &kind_attr
 				: i == LIMIT		      ? &kind_limit
 							      : &kind_check,
-				STAGE_EARLY, PHASE_SYSCTL, (struct place){0}, "x%d/memlock", i);
+				STAGE_EARLY, PHASE_SYSCTL, (struct place){0}, "x%d", i);
 	change_target(c[SYSCTL], "/proc/sys/vm/swappiness");
 	change_target(c[SCHEDULER], "/sys/block/sda/queue/scheduler");
 	change_on(c[PARAM], "ib_core", &param_item);
 	c[PARAM]->on.key = "netns_mode";
+	c[LIMIT]->on.key = "memlock";
 	change_on(c[BLACKLIST], "nouveau", &unloaded_item);
 	change_on(c[NUMVFS], NIC, &vf_numvfs);
 	change_on(c[ARG], "iommu=pt", &arrived_item);
