@@ -113,6 +113,41 @@ answer() { # STATUS: the keys that a program asks for first
   [[ $output != *"to measure"* ]]
 }
 
+again() { # STATUS: a gate in a boot of its own
+  put "$root/proc/sys/kernel/random/boot_id" "$(cat /proc/sys/kernel/random/uuid)"
+  run "-$1" with_bench "$railhead" gate --again --root "$root"
+  causes=$(jq -r '.measurements[] | select(.id == "gate/memory/node0").causes' "$record")
+}
+
+@test "what was so at the last good look is no likely cause; what has changed since is" {
+  gated '  checks: {memory: {run: memory_bandwidth, per: node, min: 2GB/s}}'
+  local balancing="$root/proc/sys/kernel/numa_balancing"
+  put "$balancing" 1
+  put "$root/sys/class/dmi/id/product_serial" ONE
+  bench_value 1e9
+  again 7 # no good look yet
+  [[ $causes == "likely: "*"automatic NUMA balancing is on"* && $causes != *"good look"* ]]
+  bench_value 3e9
+  again 0
+  bench_value 1e9
+  again 7
+  [[ $causes != *likely:* && $causes == *"automatic NUMA balancing is on, as at the last good look"* ]]
+  # a slow boot is no good look
+  put "$balancing" 0
+  again 7
+  [[ $causes == "likely: automatic NUMA balancing is off, on at the last good look"* ]]
+  again 7
+  [[ $causes == "likely: automatic NUMA balancing is off, on at the last good look"* ]]
+  # the history of another machine
+  put "$root/sys/class/dmi/id/product_serial" ANOTHER
+  put "$balancing" 1
+  again 7
+  [[ $causes == "likely: "*"automatic NUMA balancing is on"* && $causes != *"good look"* ]]
+  echo '{' >"$root/var/lib/railhead/history.json"
+  again 7
+  [[ $causes == "likely: "*"automatic NUMA balancing is on"* && $causes != *"good look"* ]]
+}
+
 # --- a record that can't be read --------------------------------------------------------------------
 
 # Each reader of the record has the sentence, and a gate writes a record that can be read.
