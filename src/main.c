@@ -142,10 +142,8 @@ static int take_option(struct invocation *inv, size_t i, const char *arg)
 	char *field = (char *)inv + options[i].field;
 
 	/* With an unset variable `--root "$root"` must not mean this machine. */
-	if (options[i].bit == OPT_ROOT && !*arg) {
-		complain("--root: the path is empty; this machine is --root /");
-		return EXIT_USAGE;
-	}
+	if (options[i].bit == OPT_ROOT && !*arg)
+		return fail(EXIT_USAGE, "--root: the path is empty; this machine is --root /");
 	if (options[i].bit & (OPT_GATE | OPT_BASES))
 		strv_add((struct strv *)field, arg);
 	else if (options[i].arg)
@@ -154,8 +152,9 @@ static int take_option(struct invocation *inv, size_t i, const char *arg)
 		*(bool *)field = true;
 	if (options[i].bit != OPT_STAGE || stage_parse(arg, &inv->stage) == 0)
 		return EXIT_OK;
-	complain("--stage %s: unknown stage; expected one of: initrd, early, devices, gate", arg);
-	return EXIT_USAGE;
+	return fail(EXIT_USAGE,
+		    "--stage %s: unknown stage; expected one of: initrd, early, devices, gate",
+		    arg);
 }
 
 /* Returns an exit code, or -1 to go on. */
@@ -187,12 +186,10 @@ static int parse(const struct verb *v, int argc, char **argv, struct invocation 
 	}
 	inv->args = argv + optind;
 	inv->nargs = argc - optind;
-	if (inv->nargs < v->min_args || inv->nargs > v->max_args) {
-		complain("%s: %s; see railhead %s --help", v->name,
-			 inv->nargs < v->min_args ? "too few arguments" : "too many arguments",
-			 v->name);
-		return EXIT_USAGE;
-	}
+	if (inv->nargs < v->min_args || inv->nargs > v->max_args)
+		return fail(EXIT_USAGE, "%s: %s; see railhead %s --help", v->name,
+			    inv->nargs < v->min_args ? "too few arguments" : "too many arguments",
+			    v->name);
 	return -1;
 }
 
@@ -269,10 +266,10 @@ static int close_stdout(int code)
 	/* Without a standard output, a verb that printed nothing has lost nothing. */
 	if (!failed && (!r || r == EBADF))
 		return code;
-	complain("standard output: %s",
-		 r ? strerror(r)
-		   : "output was cut short: is the disk full, or has the reader gone?");
-	return code == EXIT_REBOOT || in_own_service() ? code : EXIT_INTERNAL;
+	return fail(code == EXIT_REBOOT || in_own_service() ? code : EXIT_INTERNAL,
+		    "standard output: %s",
+		    r ? strerror(r)
+		      : "output was cut short: is the disk full, or has the reader gone?");
 }
 
 static int run_program(int argc, char **argv)
@@ -292,10 +289,8 @@ static int run_program(int argc, char **argv)
 		return EXIT_OK;
 	}
 	v = find_verb(argv[1]);
-	if (!v) {
-		complain("unknown verb '%s'; see railhead --help", argv[1]);
-		return EXIT_USAGE;
-	}
+	if (!v)
+		return fail(EXIT_USAGE, "unknown verb '%s'; see railhead --help", argv[1]);
 	return run_verb(v, argc - 1, argv + 1);
 }
 

@@ -120,19 +120,15 @@ static int admit(struct flow *flow, const struct invocation *inv, uint64_t usec)
 	struct err err = {0};
 	const char *instead = why_not(r);
 
-	if (instead) {
-		complain("admit: %s", instead);
-		return EXIT_GATE;
-	}
+	if (instead)
+		return fail(EXIT_GATE, "admit: %s", instead);
 	if (flow_state(r) == FLOW_ADMITTED) {
 		printf("verdict: %s: work is admitted already; there is nothing to do\n",
 		       verdict_name(r->verdict.kind));
 		return EXIT_OK;
 	}
-	if (service_admission_ends(flow->root, usec / 1000000, &err) < 0) {
-		complain("%s; nothing is admitted", err.text);
-		return EXIT_INTERNAL;
-	}
+	if (service_admission_ends(flow->root, usec / 1000000, &err) < 0)
+		return fail(EXIT_INTERNAL, "%s; nothing is admitted", err.text);
 	record_let_in(r, now, now + usec, ends, by, inv->reason);
 	return flow_move(flow, FLOW_ADMIT, NULL) < 0 ? EXIT_INTERNAL : EXIT_OK;
 }
@@ -208,10 +204,8 @@ static int run(struct invocation *inv)
 	if (!parse(inv, &usec))
 		return EXIT_USAGE;
 	lock = state_lock(&inv->root, clock_usec() + wait, &err);
-	if (lock < 0) {
-		complain("%s", err.text);
-		return EXIT_INTERNAL;
-	}
+	if (lock < 0)
+		return fail(EXIT_INTERNAL, "%s", err.text);
 	code = run_locked(inv, usec, &admitted);
 	/* The target's start runs the gate in its unit, which finds the admission. */
 	close(lock);

@@ -111,11 +111,9 @@ static int settle(const struct invocation *inv)
 	struct err err = {0};
 	int r;
 
-	if (!streq(inv->settled, "up") && !streq(inv->settled, "stop")) {
-		complain("apply --settled %.*s: expected one of: up, stop", UNKNOWN_MAX,
-			 inv->settled);
-		return EXIT_USAGE;
-	}
+	if (!streq(inv->settled, "up") && !streq(inv->settled, "stop"))
+		return fail(EXIT_USAGE, "apply --settled %.*s: expected one of: up, stop",
+			    UNKNOWN_MAX, inv->settled);
 	if (streq(inv->settled, "up") && !has_come_up(&inv->root)) {
 		complain("apply --settled up: nothing done: multi-user.target is not reached, or "
 			 "the gate has no verdict");
@@ -126,8 +124,7 @@ static int settle(const struct invocation *inv)
 		r = boot_note_left(&inv->root, &err);
 	if (r >= 0)
 		return EXIT_OK;
-	complain("apply --settled: %s", err.text);
-	return EXIT_INTERNAL;
+	return fail(EXIT_INTERNAL, "apply --settled: %s", err.text);
 }
 
 static int run(struct invocation *inv)
@@ -136,10 +133,8 @@ static int run(struct invocation *inv)
 		return settle(inv);
 	if (inv->device)
 		return apply_device(inv);
-	if (inv->stage_name && inv->stage == STAGE_GATE) {
-		complain("apply: the gate stage is `railhead gate`");
-		return EXIT_USAGE;
-	}
+	if (inv->stage_name && inv->stage == STAGE_GATE)
+		return fail(EXIT_USAGE, "apply: the gate stage is `railhead gate`");
 	return apply(inv);
 }
 

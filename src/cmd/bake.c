@@ -39,25 +39,21 @@ static bool is_booted(const struct root *root)
 
 static int judge_tree(const struct invocation *inv)
 {
-	if (!inv->root_path) {
-		complain("bake: --root DIR is missing; give the top directory of an image's tree "
-			 "(/ in the container or chroot of an image)");
-		return EXIT_USAGE;
-	}
-	if (is_booted(&inv->root) && !inv->undo) {
-		complain("bake: %s is the root of this running machine: bake is for the trees of "
-			 "images; on a running machine the package enables the units, and "
-			 "its gate arms the arguments",
-			 inv->root_path);
-		return EXIT_USAGE;
-	}
+	if (!inv->root_path)
+		return fail(EXIT_USAGE, "bake: --root DIR is missing; give the top directory of an "
+					"image's tree (/ in the container or chroot of an image)");
+	if (is_booted(&inv->root) && !inv->undo)
+		return fail(EXIT_USAGE,
+			    "bake: %s is the root of this running machine: bake is for the trees "
+			    "of images; on a running machine the package enables the units, and "
+			    "its gate arms the arguments",
+			    inv->root_path);
 	if (root_exists(&inv->root, "/usr/.") && root_exists(&inv->root, "/etc/."))
 		return EXIT_OK;
-	complain("bake: %s is not a root tree: it lacks the directories usr and etc; give the "
-		 "directory "
-		 "that will be / in the image",
-		 inv->root_path);
-	return EXIT_USAGE;
+	return fail(EXIT_USAGE,
+		    "bake: %s is not a root tree: it lacks the directories usr and etc; give the "
+		    "directory that will be / in the image",
+		    inv->root_path);
 }
 
 /* --- its profiles --------------------------------------------------------------------------- */
@@ -84,10 +80,8 @@ static int check_all(struct invocation *inv, struct bake *b)
 	int code = EXIT_OK;
 	size_t n = 0;
 
-	if (profile_files_list(&inv->root, &files, &err) < 0) {
-		complain("bake: %s", err.text);
-		return EXIT_INTERNAL;
-	}
+	if (profile_files_list(&inv->root, &files, &err) < 0)
+		return fail(EXIT_INTERNAL, "bake: %s", err.text);
 	for (size_t i = 0; i < files.list.n; i++) {
 		const struct profile_file *f = &files.list.v[i];
 		struct profile *p;
@@ -151,26 +145,23 @@ static int open_profile(struct invocation *inv, struct bake *b, struct baking *k
 
 	if (!inv->profile)
 		return check_all(inv, b);
-	if (!profile_is_name(inv->profile)) {
-		complain("bake: --profile %s: the image does not have this file when it boots; "
-			 "put the file into %s of the tree, and give the name of the profile",
-			 inv->profile, profile_dirs[0]);
-		return EXIT_USAGE;
-	}
+	if (!profile_is_name(inv->profile))
+		return fail(EXIT_USAGE,
+			    "bake: --profile %s: the image does not have this file when it boots; "
+			    "put the file into %s of the tree, and give the name of the profile",
+			    inv->profile, profile_dirs[0]);
 	k->profile = load(inv, inv->profile);
 	if (!k->profile)
 		return EXIT_INVALID;
-	if (k->profile->abstract) {
-		complain("bake: %s is abstract, and a node cannot use an abstract profile; name "
-			 "a profile that extends it",
-			 k->profile->name);
-		return EXIT_INVALID;
-	}
+	if (k->profile->abstract)
+		return fail(EXIT_INVALID,
+			    "bake: %s is abstract, and a node cannot use an abstract profile; name "
+			    "a profile that extends it",
+			    k->profile->name);
 	derive(inv, k);
 	if (bake_check_kargs(b, &k->wanted, &err) == 0)
 		return EXIT_OK;
-	complain("bake: %s: %s", k->profile->name, err.text);
-	return EXIT_INVALID;
+	return fail(EXIT_INVALID, "bake: %s: %s", k->profile->name, err.text);
 }
 
 /* --- what came of it ------------------------------------------------------------------------ */
@@ -257,9 +248,9 @@ static int report(struct invocation *inv, const struct bake *b, const struct bak
 		return inv->undo ? EXIT_PENDING : EXIT_FAILED;
 	if (!inv->strict || !b->warnings.n)
 		return EXIT_OK;
-	complain("bake: --strict: %zu warning%s; add the missing parts and run bake again",
-		 b->warnings.n, b->warnings.n == 1 ? "" : "s");
-	return EXIT_PENDING;
+	return fail(EXIT_PENDING,
+		    "bake: --strict: %zu warning%s; add the missing parts and run bake again",
+		    b->warnings.n, b->warnings.n == 1 ? "" : "s");
 }
 
 /* --- the verb ------------------------------------------------------------------------------- */
@@ -278,10 +269,9 @@ static int want_gates(struct invocation *inv, struct bake *b)
 			strv_add(&units, unit);
 			r = bake_gate(b, unit, &err);
 		}
-		if (r < 0) {
-			complain("bake: %s", err.text);
-			return r == -EINVAL ? EXIT_USAGE : EXIT_INTERNAL;
-		}
+		if (r < 0)
+			return fail(r == -EINVAL ? EXIT_USAGE : EXIT_INTERNAL, "bake: %s",
+				    err.text);
 	}
 	return EXIT_OK;
 }
@@ -317,10 +307,9 @@ static int bake(struct invocation *inv, struct bake *b, struct baking *k)
 	}
 	if (bake_units(b, &err) < 0 ||
 	    bake_kargs(b, k->profile ? &k->wanted : NULL, &heading, &err) < 0 ||
-	    bake_apply(b, &err) < 0) {
-		complain("bake: %s; correct the error and run bake again", err.text);
-		return EXIT_INTERNAL;
-	}
+	    bake_apply(b, &err) < 0)
+		return fail(EXIT_INTERNAL, "bake: %s; correct the error and run bake again",
+			    err.text);
 	bake_judge(b, args_change(b, k));
 	return report(inv, b, k);
 }
@@ -330,17 +319,14 @@ static int undo(struct invocation *inv, struct bake *b)
 	struct baking none = {0};
 	struct err err = {0};
 
-	if (inv->profile || inv->gates.n || inv->strict) {
-		complain("bake: --undo takes back all files that bake made; leave out --profile, "
-			 "--gate and --strict");
-		return EXIT_USAGE;
-	}
+	if (inv->profile || inv->gates.n || inv->strict)
+		return fail(EXIT_USAGE, "bake: --undo takes back all files that bake made; leave "
+					"out --profile, --gate and --strict");
 	/* The arguments of a machine that runs are changed by a trial, or `kargs --reset`. */
 	if ((!is_booted(&inv->root) && bake_undo_kargs(b, &err) < 0) ||
-	    bake_undo_gates(b, &err) < 0) {
-		complain("bake: %s; correct the error and run bake --undo again", err.text);
-		return EXIT_INTERNAL;
-	}
+	    bake_undo_gates(b, &err) < 0)
+		return fail(EXIT_INTERNAL, "bake: %s; correct the error and run bake --undo again",
+			    err.text);
 	return report(inv, b, &none);
 }
 
@@ -353,10 +339,8 @@ static int run(struct invocation *inv)
 
 	if (code != EXIT_OK)
 		return code;
-	if (bake_open(&inv->root, &b, &err) < 0) {
-		complain("bake: %s", err.text);
-		return EXIT_INTERNAL;
-	}
+	if (bake_open(&inv->root, &b, &err) < 0)
+		return fail(EXIT_INTERNAL, "bake: %s", err.text);
 	return inv->undo ? undo(inv, &b) : bake(inv, &b, &k);
 }
 

@@ -46,10 +46,8 @@ static int print_section(json_t *const *docs, size_t n, const struct wanted *wan
 	for (size_t i = 0; i < notes.n; i++)
 		complain("%s", notes.v[i]);
 	strv_free(&notes);
-	if (r < 0) {
-		complain("calibrate: %s", err.text);
-		return EXIT_INVALID;
-	}
+	if (r < 0)
+		return fail(EXIT_INVALID, "calibrate: %s", err.text);
 	fputs(text, stdout);
 	return EXIT_OK;
 }
@@ -73,10 +71,8 @@ static int measure(const struct run *run, unsigned int runs, json_t *doc)
 		if (r == 0)
 			r = calibration_add(doc, run->profile, &m, &err);
 		measurements_free(&m);
-		if (r < 0) {
-			complain("calibrate: %s", err.text);
-			return EXIT_FAILED;
-		}
+		if (r < 0)
+			return fail(EXIT_FAILED, "calibrate: %s", err.text);
 	}
 	return EXIT_OK;
 }
@@ -108,10 +104,8 @@ static int calibrate(struct invocation *inv, unsigned int runs, const struct wan
 	int code;
 
 	lock = state_lock(&inv->root, clock_usec() + LOCK_WAIT_US, &err);
-	if (lock < 0) {
-		complain("%s", err.text);
-		return EXIT_INTERNAL;
-	}
+	if (lock < 0)
+		return fail(EXIT_INTERNAL, "%s", err.text);
 	if (!is_free(inv))
 		return EXIT_USAGE;
 	if (!open_look(inv, NULL, &run, &code))
@@ -252,10 +246,10 @@ static int run(struct invocation *inv)
 		return merge(inv, &wanted);
 	if (!inv->merge && !inv->nargs)
 		return calibrate(inv, runs, &wanted);
-	complain(
+	return fail(
+		EXIT_USAGE,
 		"calibrate: FILE requires --merge, which combines the output of `railhead "
 		"calibrate --json` or `railhead status --json` of each node, and does not measure");
-	return EXIT_USAGE;
 }
 
 const struct verb verb_calibrate = {

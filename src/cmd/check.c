@@ -386,10 +386,10 @@ static int check_site(struct check *c, const struct root *root, size_t *n)
 
 static int complain_of_nothing(const struct root *root)
 {
-	complain("check: %s has no profiles in %s, %s or %s; install one there, or give the path "
-		 "of a profile",
-		 root->path, profile_dirs[0], profile_dirs[1], profile_dirs[2]);
-	return EXIT_NO_MATCH;
+	return fail(EXIT_NO_MATCH,
+		    "check: %s has no profiles in %s, %s or %s; install one there, or give the "
+		    "path of a profile",
+		    root->path, profile_dirs[0], profile_dirs[1], profile_dirs[2]);
 }
 
 /* Judges the profile that the boot would choose against the machine, other profiles alone. */
@@ -409,10 +409,8 @@ static int check_tree(struct check *c, const struct run *run)
 
 	if (r == -EPERM)
 		return report_path(c, root->path, err.text);
-	if (r < 0) {
-		complain("%s", err.text);
-		return EXIT_INTERNAL;
-	}
+	if (r < 0)
+		return fail(EXIT_INTERNAL, "%s", err.text);
 	if (!m->node)
 		match_ties(root, &ties);
 	for (size_t i = 0; i < found.list.n; i++) {
@@ -440,10 +438,8 @@ static int open_tree(struct check *c)
 	struct run run;
 	int code;
 
-	if (run_open(c->profiles, &opt, &run, &err) < 0) {
-		complain("%s", err.text);
-		return EXIT_INTERNAL;
-	}
+	if (run_open(c->profiles, &opt, &run, &err) < 0)
+		return fail(EXIT_INTERNAL, "%s", err.text);
 	code = check_tree(c, &run);
 	run_close(&run);
 	return code;
@@ -509,11 +505,10 @@ static int run(struct invocation *inv)
 {
 	if (inv->schema && !inv->nargs)
 		return print_schema();
-	if (inv->schema || (!inv->nargs && !inv->root_path)) {
-		complain("check: %s; see railhead check --help",
-			 inv->nargs ? "--schema does not accept a PROFILE" : "too few arguments");
-		return EXIT_USAGE;
-	}
+	if (inv->schema || (!inv->nargs && !inv->root_path))
+		return fail(EXIT_USAGE, "check: %s; see railhead check --help",
+			    inv->nargs ? "--schema does not accept a PROFILE"
+				       : "too few arguments");
 	return check_files(inv);
 }
 

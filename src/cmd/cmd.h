@@ -119,6 +119,8 @@ int machine_check(const struct root *root, const char *path, struct err *err);
 /* Prints "railhead: text" to stderr. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void complain_text(const char *text);
+/* The same, and returns the exit code: `return fail(EXIT_USAGE, "admit: ...")`. */
+int fail(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * Opens a run for a look. record: that of this boot, to be joined with the plan; or NULL. False:

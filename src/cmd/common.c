@@ -16,15 +16,30 @@
 #include "report/pager.h"
 #include "report/progress.h"
 
+static void vcomplain(const char *fmt, va_list ap)
+{
+	fputs("railhead: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+}
+
 void complain(const char *fmt, ...)
 {
 	va_list ap;
 
-	fputs("railhead: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vcomplain(fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+}
+
+int fail(int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vcomplain(fmt, ap);
+	va_end(ap);
+	return code;
 }
 
 size_t print_diags(FILE *out, const struct diags *diags)
@@ -183,8 +198,7 @@ int open_target(const struct root *root, bool wait, int code)
 	fflush(stdout);
 	if (!root->live || service_open_target(wait, &err) == 0)
 		return code;
-	complain("%s", err.text);
-	return EXIT_INTERNAL;
+	return fail(EXIT_INTERNAL, "%s", err.text);
 }
 
 void show_progress(const struct run *run, enum stage stage, bool begins)

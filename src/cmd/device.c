@@ -22,9 +22,8 @@ static void print(const struct invocation *inv, const struct recovery *r)
 			 "after the gate has admitted work; see `railhead status`",
 			 r->device, verdict);
 	else if (r->end == END_UNKNOWN)
-		complain("--device %s: no device set has the function, or it is protected; "
-			 "each function that railhead restores has a file " STATE_DIR
-			 "/device-ADDRESS",
+		complain("--device %s: no device set has the function, or it is protected; each "
+			 "function that railhead restores has a file " STATE_DIR "/device-ADDRESS",
 			 r->device);
 	else if (!inv->json && !r->lost && r->end == END_DONE && record->verdict.admit)
 		printf("%s: nothing was lost\n", r->device);
@@ -53,11 +52,10 @@ int apply_device(struct invocation *inv)
 			     .sink = make_sink};
 	int code;
 
-	if (inv->stage_name || inv->profile || inv->retry) {
-		complain("--device accepts only --root and --json as further options: it applies "
-			 "this boot's profile to a function, in stage devices");
-		return EXIT_USAGE;
-	}
+	if (inv->stage_name || inv->profile || inv->retry)
+		return fail(EXIT_USAGE,
+			    "--device accepts only --root and --json as further options: it "
+			    "applies this boot's profile to a function, in stage devices");
 	recovery_run(&r);
 	if (r.status.record.boot_id)
 		print(inv, &r);

@@ -54,10 +54,8 @@ static int survey(struct side *s)
 {
 	struct err err = {0};
 
-	if (node_survey(s->root, &s->node, &err) < 0) {
-		complain("%s", err.text);
-		return EXIT_INTERNAL;
-	}
+	if (node_survey(s->root, &s->node, &err) < 0)
+		return fail(EXIT_INTERNAL, "%s", err.text);
 	s->surveyed = true;
 	node_read_part_numbers(s->root, &s->node);
 	s->title = xasprintf("%s %s: %s %s, kernel %s", s->kind->name, s->arg,
@@ -100,10 +98,8 @@ static int open_snapshot(struct invocation *inv, struct side *s)
 	(void)inv;
 	if (r == 0)
 		r = machine_check(&s->own, s->arg, &err);
-	if (r < 0) {
-		complain("%s", err.text);
-		return r == -ELIBACC ? EXIT_INTERNAL : EXIT_USAGE;
-	}
+	if (r < 0)
+		return fail(r == -ELIBACC ? EXIT_INTERNAL : EXIT_USAGE, "%s", err.text);
 	s->root = &s->own;
 	return survey(s);
 }
@@ -208,12 +204,11 @@ static int find_boot(struct side *s)
 		boot = find_number(&s->history, number);
 	else if (strlen(asked) >= ID_LEAST)
 		n = find_ids(&s->history, asked, &boot);
-	if (n > 1) {
-		complain("diff %s: the ids of %zu boots begin with these characters; give more "
-			 "characters",
-			 s->arg, n);
-		return EXIT_USAGE;
-	}
+	if (n > 1)
+		return fail(EXIT_USAGE,
+			    "diff %s: the ids of %zu boots begin with these characters; give more "
+			    "characters",
+			    s->arg, n);
 	if (boot == SIZE_MAX)
 		return no_boot(s);
 	s->at = (struct boot_at){&s->history, boot};
@@ -328,13 +323,12 @@ static int take_machines(struct invocation *inv, struct side *a, struct side *b)
 
 static int take_boots(struct side *a, struct side *b)
 {
-	if (!a->at.history || !b->at.history) {
-		complain("diff: a boot can be compared with another boot only, and %s is not a "
-			 "boot; `railhead diff boot:-1 boot` lists the differences from the boot "
-			 "before",
-			 a->at.history ? b->arg : a->arg);
-		return EXIT_USAGE;
-	}
+	if (!a->at.history || !b->at.history)
+		return fail(EXIT_USAGE,
+			    "diff: a boot can be compared with another boot only, and %s is not a "
+			    "boot; `railhead diff boot:-1 boot` lists the differences from the "
+			    "boot before",
+			    a->at.history ? b->arg : a->arg);
 	facts_of_boot(&a->at, &b->at, &a->facts);
 	facts_of_boot(&b->at, &a->at, &b->facts);
 	return EXIT_OK;
@@ -466,12 +460,11 @@ static int compare(struct invocation *inv, struct side *a, struct side *b)
 	struct differences all;
 	int code;
 
-	if (inv->profile && other) {
-		complain("diff: --profile selects the values to compare on two machines, but %s "
-			 "is a %s; leave out --profile",
-			 other->arg, other->kind->name);
-		return EXIT_USAGE;
-	}
+	if (inv->profile && other)
+		return fail(EXIT_USAGE,
+			    "diff: --profile selects the values to compare on two machines, but %s "
+			    "is a %s; leave out --profile",
+			    other->arg, other->kind->name);
 	code = take_facts(inv, a, b);
 	if (code)
 		return code;

@@ -34,17 +34,13 @@ static int run(struct invocation *inv)
 	bool way_in;
 	int code = EXIT_OK;
 
-	if (wanted && !profile_name_is_valid(wanted)) {
-		complain("draft: '%s' is not a profile's name: lower case letters, digits and . _ "
-			 "-, "
-			 "without .yaml",
-			 wanted);
-		return EXIT_USAGE;
-	}
-	if (node_survey(&inv->root, &node, &err) < 0) {
-		complain("%s", err.text);
-		return EXIT_INTERNAL;
-	}
+	if (wanted && !profile_name_is_valid(wanted))
+		return fail(EXIT_USAGE,
+			    "draft: '%s' is not a profile's name: lower case letters, digits and . "
+			    "_ -, without .yaml",
+			    wanted);
+	if (node_survey(&inv->root, &node, &err) < 0)
+		return fail(EXIT_INTERNAL, "%s", err.text);
 	fits = find_fitting(inv, &node, wanted);
 	if (draft_profile(&inv->root, &node, wanted, fits, &name, &way_in, &text, &err) < 0) {
 		complain("draft: %s", err.text);

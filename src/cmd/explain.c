@@ -171,10 +171,9 @@ static int unknown(const struct rows *rows, const char *key)
 	cleanup_free char *list = NULL;
 	cleanup_free char *said = str_printable(key, UNKNOWN_MAX);
 
-	if (synonym_key(key)) {
-		complain("unknown key '%s'; the key here is %s", said, synonym_key(key));
-		return EXIT_USAGE;
-	}
+	if (synonym_key(key))
+		return fail(EXIT_USAGE, "unknown key '%s'; the key here is %s", said,
+			    synonym_key(key));
 	rows_near(rows, key, &near);
 	list = strv_some(&near, SHOWN);
 	if (near.n)

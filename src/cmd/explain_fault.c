@@ -100,10 +100,10 @@ static int unknown(const char *said, char *word)
 	cleanup_free char *printable = str_printable(said, UNKNOWN_MAX);
 
 	cut_to_known(word);
-	complain("unknown fault code '%s'; `railhead explain %s` lists the codes with this "
-		 "beginning",
-		 printable, word);
-	return EXIT_USAGE;
+	return fail(EXIT_USAGE,
+		    "unknown fault code '%s'; `railhead explain %s` lists the codes with this "
+		    "beginning",
+		    printable, word);
 }
 
 /* Writes a word as codes are written: in capitals, without a hyphen at the end. */

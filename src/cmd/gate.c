@@ -130,11 +130,10 @@ static int run(struct invocation *inv)
 			      .at_work = show_progress};
 	int code = EXIT_OK;
 
-	if (inv->retry + inv->again + inv->keep + inv->renew + inv->recheck > 1) {
-		complain("gate: --again, --retry, --keep, --renew and --recheck exclude each "
-			 "other");
-		return EXIT_USAGE;
-	}
+	if (inv->retry + inv->again + inv->keep + inv->renew + inv->recheck > 1)
+		return fail(
+			EXIT_USAGE,
+			"gate: --again, --retry, --keep, --renew and --recheck exclude each other");
 	if (inv->recheck)
 		return recheck(inv);
 	if (inv->keep)

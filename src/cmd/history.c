@@ -19,10 +19,9 @@ static int how_many(const struct invocation *inv, size_t *ret)
 	*ret = inv->json ? SIZE_MAX : BOOTS_SHOWN;
 	if (!inv->nargs)
 		return EXIT_OK;
-	if (parse_u64(inv->args[0], &n) < 0 || !n || n > INT_MAX) {
-		complain("history %s: expected a number of boots, from 1", inv->args[0]);
-		return EXIT_USAGE;
-	}
+	if (parse_u64(inv->args[0], &n) < 0 || !n || n > INT_MAX)
+		return fail(EXIT_USAGE, "history %s: expected a number of boots, from 1",
+			    inv->args[0]);
 	*ret = n;
 	return EXIT_OK;
 }

@@ -39,8 +39,7 @@ static int write_page(const char *path, struct page *page)
 		return print_page(page);
 	if (write_output(path, 0644, fill, page, &err) == 0)
 		return EXIT_OK;
-	complain("--html: %s", err.text);
-	return EXIT_INTERNAL;
+	return fail(EXIT_INTERNAL, "--html: %s", err.text);
 }
 
 /* If the history can't be read, the page is written without it, and a note reports why. */
@@ -68,10 +67,8 @@ int write_html(struct invocation *inv, struct page *page)
 	struct node node;
 	int code;
 
-	if (node_survey(&inv->root, &node, &err) < 0) {
-		complain("%s", err.text);
-		return EXIT_INTERNAL;
-	}
+	if (node_survey(&inv->root, &node, &err) < 0)
+		return fail(EXIT_INTERNAL, "%s", err.text);
 	node_read_part_numbers(&inv->root, &node);
 	inventory_take(&inv->root, &node, &inventory);
 	if (page->record)

@@ -20,10 +20,8 @@ static int reset(struct invocation *inv)
 	cleanup_free char *path = NULL;
 	struct err err = {0};
 
-	if (boot_env_reset(&inv->root, &path, &err) < 0) {
-		complain("kargs: %s", err.text);
-		return EXIT_INTERNAL;
-	}
+	if (boot_env_reset(&inv->root, &path, &err) < 0)
+		return fail(EXIT_INTERNAL, "kargs: %s", err.text);
 	printf("%s: no kernel arguments of railhead at the next boot\n", path);
 	return EXIT_OK;
 }
@@ -38,8 +36,7 @@ static int expect_kernel(struct invocation *inv)
 		       *inv->new_kernel ? inv->new_kernel : "that is installed");
 	if (r >= 0 || err.code == -ENOENT) /* without GRUB nothing counts */
 		return EXIT_OK;
-	complain("kargs: %s", err.text);
-	return EXIT_INTERNAL;
+	return fail(EXIT_INTERNAL, "kargs: %s", err.text);
 }
 
 /* Takes the lock, so that nothing runs between the reads and writes of apply or the gate. */
@@ -51,10 +48,8 @@ static int write_alone(struct invocation *inv)
 	/* A tree of an image has no other writer, and must not get a lock. */
 	if (inv->root.live || root_exists(&inv->root, STATE_DIR "/lock")) {
 		lock = state_lock(&inv->root, clock_usec() + LOCK_WAIT_US, &err);
-		if (lock < 0) {
-			complain("kargs: %s", err.text);
-			return EXIT_INTERNAL;
-		}
+		if (lock < 0)
+			return fail(EXIT_INTERNAL, "kargs: %s", err.text);
 	}
 	return inv->reset ? reset(inv) : inv->new_kernel ? expect_kernel(inv) : kargs_mend(inv);
 }
@@ -65,20 +60,14 @@ static int note_end(const struct invocation *inv)
 	struct err err = {0};
 	int r;
 
-	if (inv->reset || inv->mend) {
-		complain("kargs: --ended, --reset and --mend exclude each other");
-		return EXIT_USAGE;
-	}
-	if (!streq(inv->ended, "timer") && !streq(inv->ended, "stop")) {
-		complain("kargs --ended %.*s: expected one of: timer, stop", UNKNOWN_MAX,
-			 inv->ended);
-		return EXIT_USAGE;
-	}
+	if (inv->reset || inv->mend)
+		return fail(EXIT_USAGE, "kargs: --ended, --reset and --mend exclude each other");
+	if (!streq(inv->ended, "timer") && !streq(inv->ended, "stop"))
+		return fail(EXIT_USAGE, "kargs --ended %.*s: expected one of: timer, stop",
+			    UNKNOWN_MAX, inv->ended);
 	r = boot_note_end(&inv->root, inv->ended, &err);
-	if (r < 0) {
-		complain("kargs --ended: %s", err.text);
-		return EXIT_INTERNAL;
-	}
+	if (r < 0)
+		return fail(EXIT_INTERNAL, "kargs --ended: %s", err.text);
 	if (r > 0)
 		printf("noted how this trial of kernel arguments ends: %s\n", inv->ended);
 	return EXIT_OK;
@@ -159,15 +148,11 @@ static int run(struct invocation *inv)
 		return print_kargs_format(inv);
 	if (inv->ended)
 		return note_end(inv);
-	if (inv->reset + inv->mend + !!inv->new_kernel > 1) {
-		complain("kargs: --reset, --mend and --new-kernel exclude each other; run one "
-			 "after the other");
-		return EXIT_USAGE;
-	}
-	if (inv->undo && !inv->mend) {
-		complain("kargs: --undo requires --mend");
-		return EXIT_USAGE;
-	}
+	if (inv->reset + inv->mend + !!inv->new_kernel > 1)
+		return fail(EXIT_USAGE, "kargs: --reset, --mend and --new-kernel exclude each "
+					"other; run one after the other");
+	if (inv->undo && !inv->mend)
+		return fail(EXIT_USAGE, "kargs: --undo requires --mend");
 	if (inv->reset || inv->mend || inv->new_kernel)
 		return write_alone(inv);
 	if (!open_look(inv, NULL, &run, &code))

@@ -38,10 +38,8 @@ static int source_given(struct invocation *inv, struct source *s)
 
 	if (!load_named(inv, inv->profile, NULL, &s->loaded))
 		return EXIT_INVALID;
-	if (node_survey(&inv->root, &s->surveyed, &err) < 0) {
-		complain("%s", err.text);
-		return EXIT_INTERNAL;
-	}
+	if (node_survey(&inv->root, &s->surveyed, &err) < 0)
+		return fail(EXIT_INTERNAL, "%s", err.text);
 	s->profile = s->loaded;
 	if (!profile_fits(s->profile, &s->surveyed)) {
 		fprintf(stderr,
@@ -114,10 +112,8 @@ static int print_source(const struct invocation *inv, const struct source *s,
 	if (!known)
 		return EXIT_INVALID;
 	if (kargs_check(&wanted, &err) < 0 ||
-	    kargs_format(&wanted, format, &heading, &text, &err) < 0) {
-		complain("%s: %s", s->profile->name, err.text);
-		return EXIT_INVALID;
-	}
+	    kargs_format(&wanted, format, &heading, &text, &err) < 0)
+		return fail(EXIT_INVALID, "%s: %s", s->profile->name, err.text);
 	fputs(str_get(&text), stdout);
 	return EXIT_OK;
 }
@@ -128,17 +124,14 @@ int print_kargs_format(struct invocation *inv)
 	enum karg_format format;
 	int code;
 
-	if (karg_format_parse(inv->format, &format) < 0) {
-		complain("--format %s: unknown format; expected one of: %s", inv->format,
-			 karg_format_names);
-		return EXIT_USAGE;
-	}
-	if (inv->json || inv->reset || inv->mend) {
-		complain("kargs: --format and --%s exclude each other", inv->json    ? "json"
-									: inv->reset ? "reset"
-										     : "mend");
-		return EXIT_USAGE;
-	}
+	if (karg_format_parse(inv->format, &format) < 0)
+		return fail(EXIT_USAGE, "--format %s: unknown format; expected one of: %s",
+			    inv->format, karg_format_names);
+	if (inv->json || inv->reset || inv->mend)
+		return fail(EXIT_USAGE, "kargs: --format and --%s exclude each other",
+			    inv->json	 ? "json"
+			    : inv->reset ? "reset"
+					 : "mend");
 	code = source_open(inv, &source);
 	if (code == EXIT_OK)
 		code = print_source(inv, &source, format);

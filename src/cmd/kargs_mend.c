@@ -28,10 +28,8 @@ int kargs_mend(struct invocation *inv)
 			printf("%s: %s\n", n->path, n->text);
 		}
 	}
-	if (r < 0) {
-		complain("kargs --mend: %s", err.text);
-		return EXIT_INTERNAL;
-	}
+	if (r < 0)
+		return fail(EXIT_INTERNAL, "kargs --mend: %s", err.text);
 	if (report.none)
 		printf("%s\n", report.none);
 	else if (!report.entries && !report.n)

@@ -18,10 +18,8 @@ static int run(struct invocation *inv)
 	struct run run;
 	int code;
 
-	if (run_open(&inv->root, &opt, &run, &err) < 0) {
-		complain("%s", err.text);
-		return EXIT_INTERNAL;
-	}
+	if (run_open(&inv->root, &opt, &run, &err) < 0)
+		return fail(EXIT_INTERNAL, "%s", err.text);
 	if (inv->json) {
 		print_json(match_to_json(&run.match, &run.node));
 	} else {

@@ -113,8 +113,7 @@ int invocation_open_root(struct invocation *inv, const struct verb *verb)
 		r = open_machine(inv->root_path, &inv->root, &inv->scratch, &err);
 	if (r == 0)
 		return EXIT_OK;
-	complain("%s", err.text);
-	return r == -ELIBACC ? EXIT_INTERNAL : EXIT_USAGE;
+	return fail(r == -ELIBACC ? EXIT_INTERNAL : EXIT_USAGE, "%s", err.text);
 }
 
 void invocation_close_root(struct invocation *inv)

@@ -161,10 +161,8 @@ static int open_view(struct invocation *inv, struct view *v)
 
 	v->root = &inv->root;
 	v->resolved = inv->resolved;
-	if (node_survey(&inv->root, &v->node, &err) < 0) {
-		complain("%s", err.text);
-		return EXIT_INTERNAL;
-	}
+	if (node_survey(&inv->root, &v->node, &err) < 0)
+		return fail(EXIT_INTERNAL, "%s", err.text);
 	if (!load_named(inv, inv->args[0], NULL, &v->profile))
 		return EXIT_INVALID;
 	v->has_node = !inv->root.live || profile_fits(v->profile, &v->node);
@@ -175,8 +173,8 @@ static int open_view(struct invocation *inv, struct view *v)
 		profile_free(v->profile);
 		v->profile = on_node;
 	} else {
-		complain("the profile does not fit this node; railhead shows the profile without "
-			 "a node");
+		complain("the profile does not fit this node; railhead shows the profile without a "
+			 "node");
 		v->has_node = false;
 	}
 	return EXIT_OK;

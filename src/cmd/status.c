@@ -52,11 +52,9 @@ static int run(struct invocation *inv)
 	struct status status;
 	int code = EXIT_OK;
 
-	if (inv->html && (inv->json || inv->all || inv->watch)) {
-		complain("status: --html writes one page, of everything; leave out --json, --all "
-			 "and --watch");
-		return EXIT_USAGE;
-	}
+	if (inv->html && (inv->json || inv->all || inv->watch))
+		return fail(EXIT_USAGE, "status: --html writes one page, of everything; leave out "
+					"--json, --all and --watch");
 	if (inv->watch)
 		return status_watch(inv);
 	status_load_settled(&inv->root, &status);

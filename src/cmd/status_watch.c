@@ -174,14 +174,10 @@ int status_watch(const struct invocation *inv)
 	struct watching w = {.inv = inv, .signals = block_signals(), .code = EXIT_GATE};
 	bool follows;
 
-	if (inv->scratch.child) {
-		complain("status --watch: a snapshot does not change");
-		return EXIT_USAGE;
-	}
-	if (w.signals < 0) {
-		complain("status --watch: signalfd: %s", strerror(errno));
-		return EXIT_INTERNAL;
-	}
+	if (inv->scratch.child)
+		return fail(EXIT_USAGE, "status --watch: a snapshot does not change");
+	if (w.signals < 0)
+		return fail(EXIT_INTERNAL, "status --watch: signalfd: %s", strerror(errno));
 	follow_begin(&w.follow);
 	do {
 		follows = follow_look(&w.follow, &inv->root, STATE_DIR);

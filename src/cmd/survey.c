@@ -65,10 +65,8 @@ static int capture(struct invocation *inv, const struct node *node)
 	int r = streq(inv->snapshot, "-") ? fill(STDOUT_FILENO, &c, &err)
 					  : write_output(inv->snapshot, 0600, fill, &c, &err);
 
-	if (r < 0) {
-		complain("snapshot: %s", err.text);
-		return EXIT_INTERNAL;
-	}
+	if (r < 0)
+		return fail(EXIT_INTERNAL, "snapshot: %s", err.text);
 	summarise(inv, &c.result);
 	return EXIT_OK;
 }
@@ -79,27 +77,20 @@ static int run(struct invocation *inv)
 	struct node node;
 	int code = EXIT_OK;
 
-	if (inv->snapshot && (inv->json || inv->all)) {
-		complain("survey: --snapshot prints nothing; leave out --json and --all");
-		return EXIT_USAGE;
-	}
-	if (inv->snapshot && streq(inv->snapshot, "-") && isatty(STDOUT_FILENO)) {
-		complain("survey: standard output is a terminal, and an archive is binary; "
-			 "redirect the output, or name a file");
-		return EXIT_USAGE;
-	}
+	if (inv->snapshot && (inv->json || inv->all))
+		return fail(EXIT_USAGE,
+			    "survey: --snapshot prints nothing; leave out --json and --all");
+	if (inv->snapshot && streq(inv->snapshot, "-") && isatty(STDOUT_FILENO))
+		return fail(EXIT_USAGE, "survey: standard output is a terminal, and an archive is "
+					"binary; redirect the output, or name a file");
 	if (inv->html) {
-		if (inv->snapshot || inv->json || inv->all) {
-			complain("survey: --html writes one page, of everything; leave out "
-				 "--snapshot, --json and --all");
-			return EXIT_USAGE;
-		}
+		if (inv->snapshot || inv->json || inv->all)
+			return fail(EXIT_USAGE, "survey: --html writes one page, of everything; "
+						"leave out --snapshot, --json and --all");
 		return write_html(inv, &(struct page){0});
 	}
-	if (node_survey(&inv->root, &node, &err) < 0) {
-		complain("%s", err.text);
-		return EXIT_INTERNAL;
-	}
+	if (node_survey(&inv->root, &node, &err) < 0)
+		return fail(EXIT_INTERNAL, "%s", err.text);
 	if (inv->snapshot)
 		code = capture(inv, &node);
 	else

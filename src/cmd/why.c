@@ -34,10 +34,9 @@ static int unknown(const struct run *run, const char *asked, const struct why *w
 			 "explain` describes the key",
 			 run->profile->name, said);
 	else
-		complain(
-			"profile %s has no change, key or device '%s'; `railhead plan --all` lists "
-			"the changes, `railhead show %s` the keys",
-			run->profile->name, said, run->profile->name);
+		complain("profile %s has no change, key or device '%s'; `railhead plan --all` "
+			 "lists the changes, `railhead show %s` the keys",
+			 run->profile->name, said, run->profile->name);
 	return EXIT_USAGE;
 }
 
