@@ -51,19 +51,15 @@ struct verdict_of_file {
 static json_t *file_to_json(const char *path, const struct verdict_of_file *f, bool good,
 			    const struct diags *diags)
 {
-	json_t *list = json_array(), *obj;
+	const struct profile *p = f->profile;
+	json_t *list = json_array();
 
 	for (size_t i = 0; i < diags->list.n; i++)
 		json_array_append_new(list, diag_to_json(&diags->list.v[i]));
-	obj = json_pack("{s:s, s:b, s:o}", "path", path, "ok", good, "diagnostics", list);
-	if (f->profile)
-		json_object_update_new(obj, json_pack("{s:s, s:s, s:s}", "name", f->profile->name,
-						      "version", f->profile->version, "digest",
-						      f->profile->digest));
-	if (f->dropin)
-		json_object_set_new(obj, "dropin_of",
-				    f->target ? json_string(f->target) : json_null());
-	return obj;
+	return json_pack("{s:s, s:b, s:o, s:s*, s:s*, s:s*, s:o*}", "path", path, "ok", good,
+			 "diagnostics", list, "name", p ? p->name : NULL, "version",
+			 p ? p->version : NULL, "digest", p ? p->digest : NULL, "dropin_of",
+			 f->dropin ? json_pack("s?", f->target) : NULL);
 }
 
 static void print_good(const char *path, const struct verdict_of_file *f)

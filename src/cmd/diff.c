@@ -424,20 +424,14 @@ static json_t *side_json(const struct side *s)
 			 "title", text_json(s->title));
 }
 
-static json_t *text_or_null(const char *text)
-{
-	return text ? text_json(text) : json_null();
-}
-
 static json_t *difference_json(const struct difference *d)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "key", text_json(d->key), "a",
-			 text_or_null(d->a ? d->a->value : NULL), "b",
-			 text_or_null(d->b ? d->b->value : NULL), "a_origin",
-			 text_or_null(d->a ? d->a->place : NULL), "b_origin",
-			 text_or_null(d->b ? d->b->place : NULL), "percent",
-			 isfinite(d->percent) ? json_real(d->percent) : json_null(), "noise",
-			 d->noise);
+	return json_pack("{s:o, s:o?, s:o?, s:o?, s:o?, s:o?, s:b}", "key", text_json(d->key), "a",
+			 text_json(d->a ? d->a->value : NULL), "b",
+			 text_json(d->b ? d->b->value : NULL), "a_origin",
+			 text_json(d->a ? d->a->place : NULL), "b_origin",
+			 text_json(d->b ? d->b->place : NULL), "percent",
+			 isfinite(d->percent) ? json_real(d->percent) : NULL, "noise", d->noise);
 }
 
 static void print_all_json(const struct side *a, const struct side *b,

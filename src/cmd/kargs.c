@@ -90,24 +90,17 @@ static int show(struct invocation *inv, const struct run *run, struct boot_view 
 	if (!v->facts.absent)
 		kargs_split(&next, env_slot(&v->env, env_next_slot(&v->env)), NULL);
 	if (inv->json) {
-		json_t *doc = json_object();
-
-		json_object_set_new(doc, "wanted", stored_to_json(kargs_stored, &run->kargs));
-		json_object_set_new(doc, "missing", stored_to_json(kargs_stored, &t->missing));
-		json_object_set_new(doc, "owned", stored_to_json(kargs_stored, &t->owned));
-		json_object_set_new(doc, "next_boot", stored_to_json(kargs_stored, &next));
-		json_object_set_new(doc, "conflicts", stored_to_json(kargs_stored, &t->conflicts));
-		json_object_set_new(doc, "cmdline", json_string(run->node.cmdline));
-		json_object_set_new(doc, "state", json_string(kargs_decision_name(t->decision)));
-		if (t->why)
-			json_object_set_new(doc, "reason", json_string(t->why));
-		json_object_set_new(doc, "loader", json_string(loader_find(&v->part)->name));
-		if (file)
-			json_object_set_new(doc, "file", json_string(file));
-		if (v->part.device)
-			json_object_set_new(doc, "device", json_string(v->part.device));
-		json_object_set_new(doc, "story", kargs_story_json(v));
-		print_json(doc);
+		print_json(json_pack(
+			"{s:o, s:o, s:o, s:o, s:o, s:o*, s:s, s:o*, s:s, s:o*, s:o*, s:o}",
+			"wanted", stored_to_json(kargs_stored, &run->kargs), "missing",
+			stored_to_json(kargs_stored, &t->missing), "owned",
+			stored_to_json(kargs_stored, &t->owned), "next_boot",
+			stored_to_json(kargs_stored, &next), "conflicts",
+			stored_to_json(kargs_stored, &t->conflicts), "cmdline",
+			json_string(run->node.cmdline), "state", kargs_decision_name(t->decision),
+			"reason", json_string(t->why), "loader", loader_find(&v->part)->name,
+			"file", json_string(file), "device", json_string(v->part.device), "story",
+			kargs_story_json(v)));
 	} else {
 		print_line("wanted", &run->kargs);
 		print_line("missing", &t->missing);

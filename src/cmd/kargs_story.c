@@ -96,14 +96,9 @@ void kargs_story_print(const struct boot_view *v)
 json_t *kargs_story_json(const struct boot_view *v)
 {
 	cleanup_free char *next = next_step(v);
-	json_t *doc = json_object(), *items = json_array();
 
-	for (size_t i = 0; i < v->past.items.n; i++)
-		json_array_append_new(items, json_string(v->past.items.v[i]));
-	json_object_set_new(doc, "state", json_string(state_name(v)));
-	json_object_set_new(doc, "deaths", json_integer(attempts_deaths(&v->past, &v->trial.now)));
-	json_object_set_new(doc, "reboots", json_integer(trial_reboots(&v->facts)));
-	json_object_set_new(doc, "items", items);
-	json_object_set_new(doc, "next", json_string(next));
-	return doc;
+	return json_pack("{s:s, s:i, s:i, s:o, s:s}", "state", state_name(v), "deaths",
+			 (int)attempts_deaths(&v->past, &v->trial.now), "reboots",
+			 (int)trial_reboots(&v->facts), "items",
+			 stored_to_json(texts_stored, &v->past.items), "next", next);
 }

@@ -77,17 +77,13 @@ static const char *state_of(const struct entry *e)
 
 static json_t *entry_to_json(const struct entry *e)
 {
-	json_t *obj =
-		json_pack("{s:o, s:s, s:s, s:o}", "name", text_json(e->file->name), "state",
-			  state_of(e), "extends", e->extends, "file", text_json(e->file->path));
+	const struct profile *p = e->profile;
 
-	if (e->profile)
-		json_object_update_new(
-			obj, json_pack("{s:s, s:s, s:b}", "version", e->profile->version, "digest",
-				       e->profile->digest, "abstract", e->profile->abstract));
-	if (*e->note)
-		json_object_set_new(obj, "note", text_json(e->note));
-	return obj;
+	return json_pack(
+		"{s:o, s:s, s:s, s:o, s:s*, s:s*, s:o*, s:o*}", "name", text_json(e->file->name),
+		"state", state_of(e), "extends", e->extends, "file", text_json(e->file->path),
+		"version", p ? p->version : NULL, "digest", p ? p->digest : NULL, "abstract",
+		p ? json_boolean(p->abstract) : NULL, "note", *e->note ? text_json(e->note) : NULL);
 }
 
 static void entry_to_row(struct table *t, const struct entry *e)
@@ -278,19 +274,16 @@ static json_t *kargs_to_json(const struct derived *d)
 static void show_json(const struct view *v)
 {
 	const struct profile *p = v->profile;
-	json_t *files = json_array(), *tree = tree_to_json(p->doc), *doc;
+	json_t *tree = tree_to_json(p->doc), *doc;
 
 	json_object_del(tree, "extends");
-	for (size_t i = 0; i < p->files.n; i++)
-		json_array_append_new(files, text_json(p->files.v[i]));
 	doc = json_pack("{s:s, s:o, s:s, s:o, s:o, s:o}", "name", p->name, "file",
-			text_json(p->file), "digest", p->digest, "files", files, "profile", tree,
-			"origins", origins_to_json(p));
-	if (v->resolved) {
-		json_object_set_new(doc, "kernel_args", kargs_to_json(&v->derived));
-		json_object_set_new(doc, "devices",
-				    v->has_node ? sets_to_json(&v->sets) : json_null());
-	}
+			text_json(p->file), "digest", p->digest, "files", texts_json(&p->files),
+			"profile", tree, "origins", origins_to_json(p));
+	if (v->resolved)
+		json_object_update_new(doc, json_pack("{s:o, s:o?}", "kernel_args",
+						      kargs_to_json(&v->derived), "devices",
+						      v->has_node ? sets_to_json(&v->sets) : NULL));
 	print_json(doc);
 }
 

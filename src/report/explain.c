@@ -93,15 +93,10 @@ static json_t *diags_to_json(const struct diags *d)
 
 static json_t *candidate_to_json(const struct candidate *c)
 {
-	json_t *obj = json_pack("{s:o, s:o, s:s, s:o}", "name", text_json(c->name), "path",
-				text_json(c->path), "result", candidate_fate(c), "conditions",
-				conditions_to_json(&c->conditions));
-
-	if (c->fate)
-		json_object_set_new(obj, "reason", json_string(c->fate));
-	if (c->diags.list.n)
-		json_object_set_new(obj, "diagnostics", diags_to_json(&c->diags));
-	return obj;
+	return json_pack("{s:o, s:o, s:s, s:o, s:o*, s:o*}", "name", text_json(c->name), "path",
+			 text_json(c->path), "result", candidate_fate(c), "conditions",
+			 conditions_to_json(&c->conditions), "reason", json_string(c->fate),
+			 "diagnostics", c->diags.list.n ? diags_to_json(&c->diags) : NULL);
 }
 
 static json_t *devices_to_json(const struct match *m, const struct node *node)
@@ -122,17 +117,14 @@ static json_t *devices_to_json(const struct match *m, const struct node *node)
 
 json_t *match_to_json(const struct match *m, const struct node *node)
 {
-	json_t *doc = json_object(), *list = json_array();
+	bool one = m->result == MATCH_ONE;
+	json_t *list = json_array();
 
 	for (size_t i = 0; i < m->candidates.n; i++)
 		json_array_append_new(list, candidate_to_json(&m->candidates.v[i]));
-	json_object_set_new(doc, "candidates", list);
-	json_object_set_new(doc, "chosen",
-			    m->result == MATCH_ONE ? json_string(m->chosen->name) : json_null());
-	if (m->result != MATCH_ONE)
-		json_object_set_new(doc, "reason", text_json(m->why.text));
-	json_object_set_new(doc, "devices", devices_to_json(m, node));
-	return doc;
+	return json_pack("{s:o, s:s?, s:o*, s:o}", "candidates", list, "chosen",
+			 one ? m->chosen->name : NULL, "reason",
+			 one ? NULL : text_json(m->why.text), "devices", devices_to_json(m, node));
 }
 
 /* --- text --------------------------------------------------------------------------------- */

@@ -224,30 +224,19 @@ void history_render(FILE *out, const struct history *h, size_t most, const struc
 
 /* --- JSON --------------------------------------------------------------------------------- */
 
-static json_t *text_or_null(const char *text)
-{
-	return text ? json_string(text) : json_null();
-}
-
 static json_t *changes_to_json(const struct past_changes *c)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < c->list.n; i++) {
 		const struct past_change *change = &c->list.v[i];
-		json_t *obj = json_pack("{s:s, s:o, s:o, s:I}", "part", change->part, "was",
-					text_or_null(change->was), "now", text_or_null(change->now),
-					"times", (json_int_t)change->times);
 
-		json_array_append_new(list, obj);
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s?, s:s?, s:I}", "part", change->part,
+						"was", change->was, "now", change->now, "times",
+						(json_int_t)change->times));
 	}
 	return list;
-}
-
-static json_t *series_to_json(const struct past_figure *f)
-{
-	return json_pack("{s:s, s:s, s:s}", "check", f->check, "subject", f->subject, "key",
-			 f->key);
 }
 
 static json_t *steps_to_json(const struct past_changes *c)
@@ -255,10 +244,11 @@ static json_t *steps_to_json(const struct past_changes *c)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < c->steps.n; i++) {
-		json_t *obj = series_to_json(c->steps.v[i].figure);
+		const struct past_figure *f = c->steps.v[i].figure;
 
-		json_object_set_new(obj, "percent", json_real(c->steps.v[i].percent));
-		json_array_append_new(list, obj);
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o*}", "check", f->check,
+						      "subject", f->subject, "key", f->key,
+						      "percent", json_real(c->steps.v[i].percent)));
 	}
 	return list;
 }
@@ -269,9 +259,10 @@ static json_t *boot_to_json(const struct history *h, size_t boot)
 	cleanup(past_changes_free) struct past_changes changes = {0};
 
 	history_changes(h, boot, &changes);
-	json_object_set_new(obj, "clock_off", json_boolean(history_clock_is_off(h, boot)));
-	json_object_set_new(obj, "changed", changes_to_json(&changes));
-	json_object_set_new(obj, "steps", steps_to_json(&changes));
+	json_object_update_new(obj, json_pack("{s:b, s:o, s:o}", "clock_off",
+					      history_clock_is_off(h, boot), "changed",
+					      changes_to_json(&changes), "steps",
+					      steps_to_json(&changes)));
 	return obj;
 }
 
@@ -283,14 +274,15 @@ static json_t *trends_to_json(const struct history *h)
 	history_trends(h, &trends);
 	for (size_t i = 0; i < trends.list.n; i++) {
 		const struct past_trend *t = &trends.list.v[i];
+		const struct past_figure *f = t->figure;
 		cleanup_free char *text = past_trend_text(t);
-		json_t *obj = series_to_json(t->figure);
 
-		json_object_set_new(obj, "percent", json_real(t->trend.percent));
-		json_object_set_new(obj, "boots", json_integer((json_int_t)t->trend.boots));
-		json_object_set_new(obj, "z", json_real(t->trend.z));
-		json_object_set_new(obj, "text", json_string(text));
-		json_array_append_new(list, obj);
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:s, s:o*, s:I, s:o*, s:s}", "check",
+						f->check, "subject", f->subject, "key", f->key,
+						"percent", json_real(t->trend.percent), "boots",
+						(json_int_t)t->trend.boots, "z",
+						json_real(t->trend.z), "text", text));
 	}
 	vec_free(&trends.list);
 	return list;

@@ -20,9 +20,10 @@ json_t *inventory_to_json(const struct node *node, const struct inventory *inv);
 
 /*
  * A JSON string. Text of a captured tree, or a path, may be any bytes, but JSON is UTF-8: if s is
- * not UTF-8, each byte outside ASCII becomes '?'.
+ * not UTF-8, each byte outside ASCII becomes '?'. NULL for NULL.
  */
 json_t *text_json(const char *s);
+json_t *texts_json(const struct strv *l);
 
 /* --- words (inventory_words.c); the caller frees texts ------------------------------------ */
 

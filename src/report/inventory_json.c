@@ -13,13 +13,22 @@ json_t *text_json(const char *s)
 	json_t *text = json_string(s);
 	cleanup_free char *ascii = NULL;
 
-	if (text)
+	if (text || !s)
 		return text;
 	ascii = xstrdup(s);
 	for (char *p = ascii; *p; p++)
 		if ((unsigned char)*p >= 0x80)
 			*p = '?';
 	return json_string(ascii);
+}
+
+json_t *texts_json(const struct strv *l)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < l->n; i++)
+		json_array_append_new(array, text_json(l->v[i]));
+	return array;
 }
 
 static json_t *fact_json(const struct fact *f)
@@ -62,30 +71,6 @@ static json_t *list_json(const struct thing_list *list, const char *name_key, co
 	return array;
 }
 
-static json_t *strv_json(const struct strv *l)
-{
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < l->n; i++)
-		json_array_append_new(array, text_json(l->v[i]));
-	return array;
-}
-
-static json_t *hex_json(unsigned int v, int digits)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "%0*x", digits, v);
-	return json_string(text);
-}
-
-static json_t *cpus_json(const struct cpus *c)
-{
-	cleanup_free char *text = cpus_format(c);
-
-	return json_string(text);
-}
-
 static json_t *names_json(struct pci_names *names, const struct pci_fn *fn)
 {
 	static const char *const keys[] = {"class", "vendor", "device", "subsystem"};
@@ -100,33 +85,29 @@ static json_t *names_json(struct pci_names *names, const struct pci_fn *fn)
 	return obj;
 }
 
-static void add_optional(json_t *obj, const char *key, const char *text)
+/* NULL: unknown. */
+static json_t *known_json(const char *text)
 {
-	if (text && *text)
-		json_object_set_new(obj, key, text_json(text));
+	return *or_empty(text) ? text_json(text) : NULL;
 }
 
 static json_t *function_json(const struct pci_fn *fn, const struct thing *more,
 			     struct pci_names *names)
 {
-	json_t *obj = json_object();
+	json_t *obj = json_pack(
+		"{s:s, s:o, s:o, s:o, s:o, s:o, s:o?, s:o*, s:o*, s:o*, s:o*}", "address", fn->addr,
+		"class", json_sprintf("%06x", fn->class), "vendor",
+		json_sprintf("%04x", fn->vendor), "device", json_sprintf("%04x", fn->device),
+		"subsystem_vendor", json_sprintf("%04x", fn->subsystem_vendor), "subsystem_device",
+		json_sprintf("%04x", fn->subsystem_device), "numa_node",
+		fn->numa < 0 ? NULL : json_integer(fn->numa), "driver", known_json(fn->driver),
+		"part_number", known_json(fn->part_number), "physfn", known_json(fn->physfn),
+		"totalvfs", fn->totalvfs ? json_integer(fn->totalvfs) : NULL);
 
-	json_object_set_new(obj, "address", json_string(fn->addr));
-	json_object_set_new(obj, "class", hex_json(fn->class, 6));
-	json_object_set_new(obj, "vendor", hex_json(fn->vendor, 4));
-	json_object_set_new(obj, "device", hex_json(fn->device, 4));
-	json_object_set_new(obj, "subsystem_vendor", hex_json(fn->subsystem_vendor, 4));
-	json_object_set_new(obj, "subsystem_device", hex_json(fn->subsystem_device, 4));
-	json_object_set_new(obj, "numa_node", fn->numa < 0 ? json_null() : json_integer(fn->numa));
-	add_optional(obj, "driver", fn->driver);
-	add_optional(obj, "part_number", fn->part_number);
-	add_optional(obj, "physfn", fn->physfn);
-	if (fn->totalvfs)
-		json_object_set_new(obj, "totalvfs", json_integer(fn->totalvfs));
 	add_facts(obj, more);
-	json_object_set_new(obj, "netdevs", strv_json(&fn->net));
-	json_object_set_new(obj, "rdma_devices", strv_json(&fn->ibdevs));
-	json_object_set_new(obj, "names", names_json(names, fn));
+	json_object_update_new(obj, json_pack("{s:o, s:o, s:o}", "netdevs", texts_json(&fn->net),
+					      "rdma_devices", texts_json(&fn->ibdevs), "names",
+					      names_json(names, fn)));
 	return obj;
 }
 
@@ -152,73 +133,54 @@ static json_t *dmi_json(const struct node *node)
 	json_t *obj = json_object();
 
 	for (size_t i = 0; i < array_len(fields); i++)
-		add_optional(obj, fields[i], node_dmi(node, fields[i]));
+		json_object_set_new(obj, fields[i], known_json(node_dmi(node, fields[i])));
 	return obj;
 }
 
-static json_t *redirect_json(enum p2p_redirect r)
+static const char *ats_word(enum ats_state s)
 {
-	return r == P2P_UNKNOWN ? json_null() : json_string(p2p_redirect_name(r));
+	return s == ATS_UNKNOWN ? NULL : p2p_ats_name(s);
 }
 
-static json_t *ats_json(enum ats_state s)
+static json_t *pair_json(const struct pair *p, const struct p2p_fact *way)
 {
-	return s == ATS_UNKNOWN ? json_null() : json_string(p2p_ats_name(s));
-}
-
-static void add_way(json_t *obj, const struct pair *p, const struct p2p_fact *way)
-{
-	json_object_set_new(obj, "redirect", redirect_json(way->redirect));
-	json_object_set_new(obj, "redirected_at", strv_json(&way->at));
-	json_object_set_new(obj, "nic_ats", ats_json(way->nic_ats));
-	json_object_set_new(obj, "gpu_ats", ats_json(way->gpu_ats));
-	json_object_set_new(obj, "data_direct",
-			    p->mover ? json_boolean(p->mover != p->nic) : json_null());
+	if (!p->gpu)
+		return json_pack("{s:s, s:n}", "nic", p->nic->addr, "gpu");
+	return json_pack("{s:s, s:s, s:s, s:s?, s:o, s:s?, s:s?, s:o?}", "nic", p->nic->addr, "gpu",
+			 p->gpu->addr, "nearness", nearness_name(p->how), "redirect",
+			 way->redirect == P2P_UNKNOWN ? NULL : p2p_redirect_name(way->redirect),
+			 "redirected_at", texts_json(&way->at), "nic_ats", ats_word(way->nic_ats),
+			 "gpu_ats", ats_word(way->gpu_ats), "data_direct",
+			 p->mover ? json_boolean(p->mover != p->nic) : NULL);
 }
 
 static json_t *pairs_json(const struct inventory *inv)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < inv->pairs.n; i++) {
-		const struct pair *p = &inv->pairs.v[i];
-		json_t *obj = json_object();
-
-		json_object_set_new(obj, "nic", json_string(p->nic->addr));
-		json_object_set_new(obj, "gpu", p->gpu ? json_string(p->gpu->addr) : json_null());
-		if (p->gpu) {
-			json_object_set_new(obj, "nearness", json_string(nearness_name(p->how)));
-			add_way(obj, p, &inv->ways[i]);
-		}
-		json_array_append_new(array, obj);
-	}
+	for (size_t i = 0; i < inv->pairs.n; i++)
+		json_array_append_new(array, pair_json(&inv->pairs.v[i], &inv->ways[i]));
 	return array;
 }
 
 json_t *inventory_to_json(const struct node *node, const struct inventory *inv)
 {
-	json_t *doc = json_object(), *cpu = json_object(), *machine = json_object();
+	cleanup_free char *present = cpus_format(&node->cpus);
+	json_t *machine = json_object();
 
-	json_object_set_new(doc, "dmi", dmi_json(node));
 	add_facts(machine, &inv->machine);
-	json_object_set_new(doc, "machine", machine);
-	json_object_set_new(doc, "kernel", text_json(node->kernel));
-	json_object_set_new(doc, "arch", text_json(node_arch(node)));
-	json_object_set_new(doc, "cmdline", text_json(node->cmdline));
-	json_object_set_new(cpu, "vendor", json_string(cpu_vendor_name(node_cpu_vendor(node))));
-	json_object_set_new(cpu, "sockets", json_integer(node_sockets(node)));
-	json_object_set_new(cpu, "present", cpus_json(&node->cpus));
-	json_object_set_new(cpu, "count", json_integer((json_int_t)cpus_count(&node->cpus)));
-	json_object_set_new(doc, "cpu", cpu);
-	json_object_set_new(doc, "memory", json_integer((json_int_t)node_memory(node)->bytes));
-	json_object_set_new(doc, "numa_nodes", list_json(&inv->numa, "node", "hugepages"));
-	json_object_set_new(doc, "pci", pci_json(node, inv));
-	json_object_set_new(doc, "netdevs", list_json(&inv->net, "name", NULL));
-	json_object_set_new(doc, "rdma", list_json(&inv->rdma, "name", "ports"));
-	json_object_set_new(doc, "gpus", list_json(&inv->gpus, "address", NULL));
-	json_object_set_new(doc, "nvme", list_json(&inv->nvme, "name", NULL));
-	json_object_set_new(doc, "modules", list_json(&inv->modules, "name", NULL));
-	json_object_set_new(doc, "iommu_groups", list_json(&inv->groups, "group", NULL));
-	json_object_set_new(doc, "pairs", pairs_json(inv));
-	return doc;
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:{s:s, s:i, s:s, s:I}, s:I, s:o, s:o, s:o, s:o,"
+		" s:o, s:o, s:o, s:o, s:o}",
+		"dmi", dmi_json(node), "machine", machine, "kernel", text_json(node->kernel),
+		"arch", text_json(node_arch(node)), "cmdline", text_json(node->cmdline), "cpu",
+		"vendor", cpu_vendor_name(node_cpu_vendor(node)), "sockets",
+		(int)node_sockets(node), "present", present, "count",
+		(json_int_t)cpus_count(&node->cpus), "memory", (json_int_t)node_memory(node)->bytes,
+		"numa_nodes", list_json(&inv->numa, "node", "hugepages"), "pci",
+		pci_json(node, inv), "netdevs", list_json(&inv->net, "name", NULL), "rdma",
+		list_json(&inv->rdma, "name", "ports"), "gpus",
+		list_json(&inv->gpus, "address", NULL), "nvme", list_json(&inv->nvme, "name", NULL),
+		"modules", list_json(&inv->modules, "name", NULL), "iommu_groups",
+		list_json(&inv->groups, "group", NULL), "pairs", pairs_json(inv));
 }

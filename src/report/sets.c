@@ -185,15 +185,6 @@ void sets_account_free(struct sets_account *all)
 
 /* --- JSON --------------------------------------------------------------------------------- */
 
-static json_t *names(const struct strv *l)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < l->n; i++)
-		json_array_append_new(list, text_json(l->v[i]));
-	return list;
-}
-
 static json_t *members_to_json(const struct device_set *set)
 {
 	json_t *list = json_array();
@@ -201,10 +192,10 @@ static json_t *members_to_json(const struct device_set *set)
 	for (size_t i = 0; i < set->fn.n; i++) {
 		const struct pci_fn *fn = set->fn.v[i];
 
-		json_array_append_new(
-			list, json_pack("{s:s, s:o, s:o, s:o}", "address", fn->addr, "driver",
-					fn->driver ? text_json(fn->driver) : json_null(), "netdevs",
-					names(&fn->net), "rdma", names(&fn->ibdevs)));
+		json_array_append_new(list, json_pack("{s:s, s:o?, s:o, s:o}", "address", fn->addr,
+						      "driver", text_json(fn->driver), "netdevs",
+						      texts_json(&fn->net), "rdma",
+						      texts_json(&fn->ibdevs)));
 	}
 	return list;
 }
@@ -235,9 +226,10 @@ json_t *sets_to_json(const struct sets_account *all)
 	for (size_t i = 0; i < all->list.n; i++) {
 		const struct set_account *a = &all->list.v[i];
 		const struct selector *sel = a->set->sel;
-		json_t *obj = json_pack("{s:s, s:b, s:o, s:o, s:o}", "name", sel->name, "protect",
-					sel->protect, "members", members_to_json(a->set),
-					"excluded", excluded_to_json(a), "keeps", names(&a->keeps));
+		json_t *obj =
+			json_pack("{s:s, s:b, s:o, s:o, s:o}", "name", sel->name, "protect",
+				  sel->protect, "members", members_to_json(a->set), "excluded",
+				  excluded_to_json(a), "keeps", texts_json(&a->keeps));
 
 		if (sel->expect >= 0 && !sel->or_more)
 			json_object_set_new(obj, "expect", json_integer(sel->expect));

@@ -429,9 +429,8 @@ static json_t *others_json(const struct writers *others)
 		const struct writer *w = &others->list.v[i];
 
 		json_array_append_new(list,
-				      json_pack("{s:o, s:o, s:o}", "by", text_json(w->by), "says",
-						text_json(w->says), "value",
-						w->value ? text_json(w->value) : json_null()));
+				      json_pack("{s:o, s:o, s:o?}", "by", text_json(w->by), "says",
+						text_json(w->says), "value", text_json(w->value)));
 	}
 	return list;
 }
@@ -473,34 +472,27 @@ static json_t *shadow_json(const struct shadow *s)
 
 static json_t *key_json(const struct why_key *key)
 {
-	json_t *changes = json_array(), *over = json_array(), *obj;
+	json_t *changes = json_array(), *over = json_array();
 	cleanup_free char *value = value_of(key);
 
 	for (size_t i = 0; i < key->changes.n; i++)
 		json_array_append_new(changes, change_json(&key->changes.v[i]));
 	for (size_t i = 0; i < key->shadows.n; i++)
 		json_array_append_new(over, shadow_json(key->shadows.v[i]));
-	obj = json_pack("{s:o, s:o, s:o}", "key", text_json(key->path), "overrides", over,
-			"changes", changes);
-	if (!key->line)
-		return obj;
-	json_object_set_new(obj, "value", text_json(value));
-	json_object_set_new(obj, "origin", place_json(key->line->value->at));
-	return obj;
+	return json_pack("{s:o, s:o, s:o, s:o*, s:o*}", "key", text_json(key->path), "overrides",
+			 over, "changes", changes, "value", text_json(value), "origin",
+			 key->line ? place_json(key->line->value->at) : NULL);
 }
 
 json_t *why_to_json(const struct run *run, const struct record *record, const struct why *why)
 {
-	json_t *keys = json_array(), *doc;
+	json_t *keys = json_array();
 
 	for (size_t i = 0; i < why->keys.n; i++)
 		json_array_append_new(keys, key_json(&why->keys.v[i]));
-	doc = json_pack("{s:s, s:s, s:b, s:o}", "profile", run->profile->name, "digest",
-			run->profile->digest, "recorded",
-			streq(record_digest(record), run->profile->digest), "keys", keys);
-	if (why->about)
-		json_object_set_new(doc, "device", text_json(why->about));
-	if (why->missing.addr)
-		json_object_set_new(doc, "missing", stored_to_json(missing_stored, &why->missing));
-	return doc;
+	return json_pack("{s:s, s:s, s:b, s:o, s:o*, s:o*}", "profile", run->profile->name,
+			 "digest", run->profile->digest, "recorded",
+			 streq(record_digest(record), run->profile->digest), "keys", keys, "device",
+			 text_json(why->about), "missing",
+			 why->missing.addr ? stored_to_json(missing_stored, &why->missing) : NULL);
 }
