@@ -31,7 +31,6 @@ char *strv_some(const struct strv *l, size_t most)
 {
 	struct str text = {0};
 
-	str_add(&text, "");
 	for (size_t i = 0; i < l->n && i < most; i++)
 		str_addf(&text, "%s%s", i ? ", " : "", l->v[i]);
 	if (l->n > most)

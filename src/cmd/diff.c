@@ -407,10 +407,9 @@ static void print_text(struct invocation *inv, const struct side *a, const struc
 		       const struct differences *all)
 {
 	struct screen screen = begin_page(inv);
-	size_t columns = screen.terminal ? screen.columns : 0;
 
-	text_labelled(stdout, "A:", 4, a->title, columns);
-	text_labelled(stdout, "B:", 4, b->title, columns);
+	text_labelled(stdout, &screen, "A:", 4, "%s", a->title);
+	text_labelled(stdout, &screen, "B:", 4, "%s", b->title);
 	print_differences(a, b, all, &screen);
 	if (all->list.n > all->noise)
 		printf("%zu of %zu differ\n", all->list.n - all->noise, all->compared);

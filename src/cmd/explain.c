@@ -72,18 +72,7 @@ static json_t *row_json(const struct row *row)
 
 /* --- one key ------------------------------------------------------------------------------ */
 
-static void print_line(const char *name, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-static void print_line(const char *name, const char *fmt, ...)
-{
-	va_list ap;
-
-	printf("  %-9s ", name);
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	printf("\n");
-}
+#define print_line(name, fmt, ...) printf("  %-9s " fmt "\n", name, ##__VA_ARGS__)
 
 /* Prints the words in one line or, if they have meanings, each in its own line. */
 static void print_words(const struct spec *scalar)

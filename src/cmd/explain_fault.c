@@ -32,23 +32,23 @@ static json_t *fault_json(enum fault f)
 			 "admit_help", fault_admit_meaning(row->admit));
 }
 
+#define print_line(screen, label, ...) \
+	text_labelled(stdout, screen, "  " label, LABEL_WIDTH, __VA_ARGS__)
+
 static void print_fault(enum fault f, const struct screen *screen)
 {
 	const struct fault_row *row = fault_row(f);
 	cleanup_free char *layer = fault_layer(f);
-	cleanup_free char *action = xasprintf("%s: %s", fault_action_name(row->action),
-					      fault_action_meaning(row->action));
-	cleanup_free char *admit =
-		xasprintf("%s: %s", fault_admit_name(row->admit), fault_admit_meaning(row->admit));
-	size_t columns = screen->terminal ? screen->columns : 0;
 
 	printf("%s\n", row->code);
-	text_labelled(stdout, "  meaning", LABEL_WIDTH, row->meaning, columns);
-	text_labelled(stdout, "  layer", LABEL_WIDTH, layer, columns);
-	text_labelled(stdout, "  look", LABEL_WIDTH, row->look, columns);
-	text_labelled(stdout, "  action", LABEL_WIDTH, action, columns);
-	text_labelled(stdout, "  remedy", LABEL_WIDTH, row->remedy, columns);
-	text_labelled(stdout, "  admit", LABEL_WIDTH, admit, columns);
+	print_line(screen, "meaning", "%s", row->meaning);
+	print_line(screen, "layer", "%s", layer);
+	print_line(screen, "look", "%s", row->look);
+	print_line(screen, "action", "%s: %s", fault_action_name(row->action),
+		   fault_action_meaning(row->action));
+	print_line(screen, "remedy", "%s", row->remedy);
+	print_line(screen, "admit", "%s: %s", fault_admit_name(row->admit),
+		   fault_admit_meaning(row->admit));
 }
 
 static void print_list(const char *word, const struct screen *screen)

@@ -38,26 +38,26 @@ static const char *next_when_same(const struct boot_view *v)
 		       : "each boot has them";
 }
 
-static char *next_step(const struct boot_view *v)
+static const char *next_step(const struct boot_view *v)
 {
 	switch (v->trial.decision) {
 	case KARGS_SAME:
-		return xstrdup(next_when_same(v));
+		return next_when_same(v);
 	case KARGS_ARM:
-		return xstrdup("the gate arms their trial, and reboots the node");
+		return "the gate arms their trial, and reboots the node";
 	case KARGS_ARMED:
-		return xstrdup("a reboot tries them; if that boot dies, the one after it has the "
-			       "earlier arguments");
+		return "a reboot tries them; if that boot dies, the one after it has the earlier "
+		       "arguments";
 	case KARGS_ADOPT:
-		return xstrdup("the gate stores them for the next boots, at a verdict that a trial "
-			       "would pass");
+		return "the gate stores them for the next boots, at a verdict that a trial would "
+		       "pass";
 	case KARGS_NEXT_BOOT:
-		return xstrdup("the gate of the next boot arms their trial");
+		return "the gate of the next boot arms their trial";
 	case KARGS_REJECTED:
 	case KARGS_UNFIT:
 	case KARGS_NOT_ARRIVED:
-		return xstrdup("this kernel tries them again with a new version of the profile, or "
-			       "after `railhead apply --retry`");
+		return "this kernel tries them again with a new version of the profile, or after "
+		       "`railhead apply --retry`";
 	case KARGS_CONFLICT:
 	case KARGS_NO_LOADER:
 	case KARGS_DAMAGED:
@@ -67,14 +67,7 @@ static char *next_step(const struct boot_view *v)
 	case KARGS_NO_GATE:
 		break;
 	}
-	return xstrdup("no trial; the state says why");
-}
-
-static char *deaths_text(const struct boot_view *v)
-{
-	/* another word is of a trial that did not die */
-	return xasprintf("%u of %d trials died%s", attempts_deaths(&v->past, &v->trial.now),
-			 TRIALS_MAX, streq(v->facts.end, "timer") ? ", the last: timer" : "");
+	return "no trial; the state says why";
 }
 
 static void print_row(const char *title, const char *text)
@@ -84,21 +77,23 @@ static void print_row(const char *title, const char *text)
 
 void kargs_story_print(const struct boot_view *v)
 {
-	cleanup_free char *next = next_step(v), *deaths = deaths_text(v);
 	cleanup_free char *items = strv_some(&v->past.items, NAMED_MAX);
+	unsigned int deaths = attempts_deaths(&v->past, &v->trial.now);
 
-	print_row("trials", attempts_deaths(&v->past, &v->trial.now) ? deaths : state_name(v));
+	if (deaths) /* an end by another word is of a trial that did not die */
+		printf("%-10s %u of %d trials died%s\n", "trials", deaths, TRIALS_MAX,
+		       streq(v->facts.end, "timer") ? ", the last: timer" : "");
+	else
+		print_row("trials", state_name(v));
 	if (*items)
 		print_row("failed", items);
-	print_row("what next", next);
+	print_row("what next", next_step(v));
 }
 
 json_t *kargs_story_json(const struct boot_view *v)
 {
-	cleanup_free char *next = next_step(v);
-
 	return json_pack("{s:s, s:i, s:i, s:o, s:s}", "state", state_name(v), "deaths",
 			 (int)attempts_deaths(&v->past, &v->trial.now), "reboots",
 			 (int)trial_reboots(&v->facts), "items",
-			 stored_to_json(texts_stored, &v->past.items), "next", next);
+			 stored_to_json(texts_stored, &v->past.items), "next", next_step(v));
 }

@@ -33,7 +33,6 @@ static char *extends_of(const struct profile *p)
 		str_add(&out, n->text);
 	for (size_t i = 0; n && n->kind == YAML_LIST && i < n->items.n; i++)
 		str_addf(&out, "%s%s", i ? " " : "", n->items.v[i]->text);
-	str_add(&out, "");
 	return str_take(&out);
 }
 

@@ -62,7 +62,7 @@ static char *shape_of(const char *text)
 		str_addn(&out, p.mark ? &p.mark : s, 1);
 		s += p.len;
 	}
-	return out.len ? str_take(&out) : xstrdup("");
+	return str_take(&out);
 }
 
 static bool has_marks(const char *shape)
@@ -88,7 +88,7 @@ static char *name_of(const char *shape)
 		}
 		shape += n + (shape[n] == '/');
 	}
-	return out.len ? str_take(&out) : xstrdup("");
+	return str_take(&out);
 }
 
 /* The last name in the path of an id without members; folded lines may differ in it. */
@@ -295,7 +295,7 @@ static char *of_members(const struct fold_row *row, const struct record_sets *se
 		str_add(&out, functions);
 	for (size_t i = 0; !functions && i < m.nodes.n; i++)
 		str_addf(&out, "%s%s", i ? ", " : "", m.nodes.v[i]);
-	return out.len ? str_take(&out) : xstrdup("");
+	return str_take(&out);
 }
 
 char *fold_subject(const struct fold_row *row)

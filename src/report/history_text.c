@@ -141,7 +141,6 @@ static char *what_of(const struct history *h, size_t boot, bool utf8)
 	for (size_t i = 0; i < changes.list.n; i++)
 		say_change(&out, &changes.list.v[i], utf8);
 	say_steps(&out, &changes);
-	str_add(&out, "");
 	return str_take(&out);
 }
 
@@ -199,8 +198,7 @@ static void print_trends(FILE *out, const struct history *h, const struct screen
 	for (size_t i = 0; i < trends.list.n; i++) {
 		cleanup_free char *text = past_trend_text(&trends.list.v[i]);
 
-		text_labelled(out, "trend:", LABEL_WIDTH, text,
-			      screen->terminal ? screen->columns : 0);
+		text_labelled(out, screen, "trend:", LABEL_WIDTH, "%s", text);
 	}
 	vec_free(&trends.list);
 }

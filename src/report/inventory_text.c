@@ -19,14 +19,7 @@ struct view {
 	struct str line; /* the beginning of the next line */
 };
 
-static void __attribute__((format(printf, 2, 3))) add(struct view *v, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	str_vaddf(&v->line, fmt, ap);
-	va_end(ap);
-}
+#define add(v, ...) str_addf(&(v)->line, __VA_ARGS__)
 
 static void add_size(struct view *v, uint64_t bytes)
 {
@@ -43,15 +36,7 @@ static void end_line(struct view *v)
 	str_free(&v->line);
 }
 
-static void __attribute__((format(printf, 2, 3))) say(struct view *v, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	str_vaddf(&v->line, fmt, ap);
-	va_end(ap);
-	end_line(v);
-}
+#define say(v, ...) (add(v, __VA_ARGS__), end_line(v))
 
 static const char *or_unknown(const char *s)
 {

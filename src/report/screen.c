@@ -71,7 +71,7 @@ char *scrub(const char *text)
 	for (; *text; text++)
 		take(&f, &out, *text);
 	finish(&f, &out);
-	return out.len ? str_take(&out) : xstrdup("");
+	return str_take(&out);
 }
 
 static void erase(void)

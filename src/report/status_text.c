@@ -24,12 +24,8 @@ static double seconds(uint64_t usec)
 	return (double)usec / 1e6;
 }
 
-/* "label: TEXT"; uncut in a pipe. */
-static void print_line(const struct page *p, const char *label, const char *text)
-{
-	text_labelled(p->out, label, LABEL_WIDTH, text,
-		      p->screen->terminal ? p->screen->columns : 0);
-}
+#define print_line(p, label, ...) \
+	text_labelled((p)->out, (p)->screen, label, LABEL_WIDTH, __VA_ARGS__)
 
 /* --- the verdict ----------------------------------------------------------------------------- */
 
@@ -52,7 +48,7 @@ static void print_remedy(const struct page *p, const struct finding *f)
 	cleanup_free char *remedy = finding_next_step(f);
 
 	if (remedy && (p->screen->terminal || !f->remedy))
-		print_line(p, "remedy:", remedy);
+		print_line(p, "remedy:", "%s", remedy);
 }
 
 /* A line for the members of a device set with the same finding. */
@@ -125,24 +121,21 @@ static void print_faults(const struct page *p)
 		str_add(&text, ")");
 	}
 	if (n)
-		print_line(p, "faults:", text.s);
+		print_line(p, "faults:", "%s", text.s);
 }
 
 static void print_verdict(const struct page *p)
 {
 	const struct findings *findings = &p->record->verdict.findings;
 	cleanup_strv struct strv lines = {0};
-	cleanup_free char *first = NULL;
 
 	finding_lines(p, &lines);
-	first = xasprintf("%s (%s)%s%s", verdict_name(p->record->verdict.kind),
-			  admission_text(p->record), lines.n ? ": " : "",
-			  lines.n ? lines.v[0] : "");
 	style_begin(p->out, status_style(p->record));
-	print_line(p, "verdict:", first);
+	print_line(p, "verdict:", "%s (%s)%s%s", verdict_name(p->record->verdict.kind),
+		   admission_text(p->record), lines.n ? ": " : "", lines.n ? lines.v[0] : "");
 	style_end(p->out);
 	for (size_t i = 1; i < lines.n; i++)
-		print_line(p, "and:", lines.v[i]);
+		print_line(p, "and:", "%s", lines.v[i]);
 	if (findings->list.n)
 		print_remedy(p, &findings->list.v[0]);
 	print_faults(p);
@@ -165,7 +158,7 @@ static void print_skipped(const struct page *p)
 		str_addf(&text, "%s%s", r ? ", " : "", subject);
 	}
 	if (text.len)
-		print_line(p, "without:", text.s);
+		print_line(p, "without:", "%s", text.s);
 	vec_free(&items);
 }
 
@@ -204,26 +197,23 @@ char *status_line(const struct record *r)
 static void print_waiting(const struct page *p)
 {
 	const struct waiting *w = &p->record->waiting;
-	cleanup_free char *waited = NULL, *most = NULL, *text = NULL;
+	cleanup_free char *waited = NULL, *most = NULL;
 
 	if (!w->until || p->record->verdict.kind != VERDICT_WAITING)
 		return;
 	waited = format_duration(w->looked - w->since);
 	most = format_duration(w->until - w->since);
-	text = xasprintf("%s until the last look, at most %s in all", waited, most);
-	print_line(p, "waiting:", text);
+	print_line(p, "waiting:", "%s until the last look, at most %s in all", waited, most);
 }
 
 static void print_profile(const struct page *p)
 {
 	const struct record_profile *profile = &p->record->profile;
-	cleanup_free char *text = NULL;
 
-	if (!profile->name)
-		return;
-	text = xasprintf("%s%s%s (%.12s, %s)", profile->name, *profile->version ? " " : "",
-			 profile->version, profile->digest, profile->file);
-	print_line(p, "profile:", text);
+	if (profile->name)
+		print_line(p, "profile:", "%s%s%s (%.12s, %s)", profile->name,
+			   *profile->version ? " " : "", profile->version, profile->digest,
+			   profile->file);
 }
 
 static uint64_t time_of(const struct vfs_work *w)
@@ -349,16 +339,6 @@ static void print_folded_numbers(const struct page *p, const struct measurements
 	free(items);
 }
 
-/* "a, b", or NULL. */
-static char *names_of(const struct strv *list)
-{
-	struct str out = {0};
-
-	for (size_t i = 0; i < list->n; i++)
-		str_addf(&out, "%s%s", i ? ", " : "", list->v[i]);
-	return out.len ? str_take(&out) : NULL;
-}
-
 /* "measured 3 h ago, in the boot before"; NULL: nothing was measured. Caller frees. */
 static char *numbers_line(const struct record *r, int64_t now)
 {
@@ -370,30 +350,29 @@ static char *numbers_line(const struct record *r, int64_t now)
 		return NULL;
 	if (n->boots_ago) {
 		cleanup_free char *before = xasprintf("%lld boots before", (long long)n->boots_ago);
-		cleanup_free char *names = names_of(&n->this_boot);
+		cleanup_free char *names = strv_some(&n->this_boot, n->this_boot.n);
 
 		return xasprintf("measured %s ago, %s%s%s%s", time,
 				 n->boots_ago > 1 ? before : "in the boot before",
-				 names ? " (in this boot: " : "", or_empty(names),
-				 names ? ")" : "");
+				 *names ? " (in this boot: " : "", names, *names ? ")" : "");
 	}
-	return xasprintf("measured %s ago%s%s%s", time, n->why ? " (again: " : "",
-			 n->why ? n->why : "", n->why ? ")" : "");
+	return xasprintf("measured %s ago%s%s%s", time, n->why ? " (again: " : "", or_empty(n->why),
+			 n->why ? ")" : "");
 }
 
 static void print_numbers(const struct page *p)
 {
 	const struct measurements *m = &p->record->measurements;
 	cleanup_free char *when = numbers_line(p->record, time(NULL));
-	cleanup_free char *unjudged = names_of(&p->record->numbers.unjudged);
-	cleanup_free char *line =
-		unjudged ? xasprintf("%s; no load in this boot, so no rise of counters is judged "
-				     "(%s)",
-				     when ? when : "none", unjudged)
-			 : NULL;
+	const struct strv *checks = &p->record->numbers.unjudged;
+	cleanup_free char *unjudged = strv_some(checks, checks->n);
 
-	if (line || when)
-		print_line(p, "numbers:", line ? line : when);
+	if (checks->n)
+		print_line(p, "numbers:",
+			   "%s; no load in this boot, so no rise of counters is judged (%s)",
+			   when ? when : "none", unjudged);
+	else if (when)
+		print_line(p, "numbers:", "%s", when);
 	if (p->screen->terminal)
 		print_folded_numbers(p, m);
 	for (size_t i = 0; !p->screen->terminal && i < m->list.n; i++) {
@@ -417,13 +396,13 @@ void status_render(FILE *out, const struct record *r, const struct screen *scree
 	}
 	print_verdict(&p);
 	if (by_hand)
-		print_line(&p, "by hand:", by_hand);
+		print_line(&p, "by hand:", "%s", by_hand);
 	print_skipped(&p);
 	print_waiting(&p);
 	for (size_t i = 0; i < r->warnings.n; i++)
-		print_line(&p, "warning:", r->warnings.v[i]);
+		print_line(&p, "warning:", "%s", r->warnings.v[i]);
 	for (size_t i = 0; i < r->trends.n; i++)
-		print_line(&p, "trend:", r->trends.v[i]);
+		print_line(&p, "trend:", "%s", r->trends.v[i]);
 	print_profile(&p);
 	print_stages(&p);
 	print_devices(&p);

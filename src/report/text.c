@@ -73,13 +73,19 @@ void text_wrap(FILE *out, const char *s, size_t columns, size_t indent)
 	fputc('\n', out);
 }
 
-void text_labelled(FILE *out, const char *label, size_t width, const char *text, size_t columns)
+void text_labelled(FILE *out, const struct screen *screen, const char *label, size_t width,
+		   const char *fmt, ...)
 {
-	cleanup_free char *line = xasprintf("%-*s%s", (int)width, label, text);
+	cleanup_str struct str line = {0};
+	va_list ap;
 
-	str_make_line(line);
-	if (columns)
-		text_wrap(out, line, columns, width);
+	str_addf(&line, "%-*s", (int)width, label);
+	va_start(ap, fmt);
+	str_vaddf(&line, fmt, ap);
+	va_end(ap);
+	str_make_line(line.s);
+	if (screen->terminal)
+		text_wrap(out, line.s, screen->columns, width);
 	else
-		fprintf(out, "%s\n", line);
+		fprintf(out, "%s\n", line.s);
 }

@@ -32,19 +32,8 @@ struct page {
 	const struct screen *screen;
 };
 
-static void print_line(const struct page *p, const char *label, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-static void print_line(const struct page *p, const char *label, const char *fmt, ...)
-{
-	cleanup_str struct str text = {0};
-	va_list ap;
-
-	va_start(ap, fmt);
-	str_vaddf(&text, fmt, ap);
-	va_end(ap);
-	text_labelled(p->out, label, LABEL_WIDTH, str_get(&text),
-		      p->screen->terminal ? p->screen->columns : 0);
-}
+#define print_line(p, label, ...) \
+	text_labelled((p)->out, (p)->screen, label, LABEL_WIDTH, __VA_ARGS__)
 
 /* --- the line of the profile ------------------------------------------------------------------ */
 
