@@ -62,20 +62,19 @@ static int judge_tree(const struct invocation *inv)
 static struct profile *load(struct invocation *inv, const char *name)
 {
 	struct profile *p = NULL;
-	struct diags diags = {0};
+	cleanup(diags_free) struct diags diags = {0};
 	struct err err = {0};
 	int r = profile_load_named(&inv->root, name, NULL, &p, &diags, &err);
 
 	print_diags(stderr, &diags);
 	if (r < 0)
 		complain("bake: %s", err.text);
-	diags_free(&diags);
 	return r < 0 ? NULL : p;
 }
 
 static int check_all(struct invocation *inv, struct bake *b)
 {
-	struct profile_files files = {0};
+	cleanup(profile_files_free) struct profile_files files = {0};
 	struct err err = {0};
 	int code = EXIT_OK;
 	size_t n = 0;
@@ -99,22 +98,17 @@ static int check_all(struct invocation *inv, struct bake *b)
 			  "there is no profile in this tree (%s, %s): a node gets the verdict "
 			  "none and does not accept work until it has a profile",
 			  profile_dirs[0], profile_dirs[2]);
-	profile_files_free(&files);
 	return code;
 }
 
 /* An invalid site file would block each node of the image. */
 static int check_site(struct invocation *inv)
 {
-	struct diags diags = {0};
+	cleanup(diags_free) struct diags diags = {0};
 	struct site site;
-	int code;
 
 	site_load(&inv->root, &site, &diags);
-	print_diags(stderr, &diags);
-	code = diags.errors ? EXIT_INVALID : EXIT_OK;
-	diags_free(&diags);
-	return code;
+	return print_diags(stderr, &diags) ? EXIT_INVALID : EXIT_OK;
 }
 
 static void derive(struct invocation *inv, struct baking *k)

@@ -274,14 +274,10 @@ static int check_one(struct check *c, const struct machine *m, const char *path,
 /* Reports a fault of a path that names no profile. */
 static int report_path(struct check *c, const char *path, const char *text)
 {
-	struct verdict_of_file f = {0};
-	struct diags diags = {0};
-	int code;
+	cleanup(diags_free) struct diags diags = {0};
 
 	say_of_file(&diags, path, text);
-	code = report(c, path, &f, &diags);
-	diags_free(&diags);
-	return code;
+	return report(c, path, &(struct verdict_of_file){0}, &diags);
 }
 
 /* True for a link to /dev/null, which masks a profile and has no content to check. */
@@ -342,9 +338,7 @@ static int check_arg(struct check *c, char *path)
 
 static int report_of(struct check *c, const char *path, const struct diags *all)
 {
-	struct verdict_of_file f = {0};
-	struct diags of_path = {0};
-	int code;
+	cleanup(diags_free) struct diags of_path = {0};
 
 	for (size_t i = 0; i < all->list.n; i++) {
 		const struct diag *d = &all->list.v[i];
@@ -353,16 +347,14 @@ static int report_of(struct check *c, const char *path, const struct diags *all)
 			(d->warning ? diag_warn : diag_error)(&of_path, d->at, d->key, "%s",
 							      d->text);
 	}
-	code = report(c, path, &f, &of_path);
-	diags_free(&of_path);
-	return code;
+	return report(c, path, &(struct verdict_of_file){0}, &of_path);
 }
 
 /* *n: the number of files. */
 static int check_site(struct check *c, const struct root *root, size_t *n)
 {
 	cleanup_strv struct strv paths = {0};
-	struct diags diags = {0}, unread = {0};
+	cleanup(diags_free) struct diags diags = {0}, unread = {0};
 	struct site site;
 	int code = EXIT_OK;
 
@@ -375,8 +367,6 @@ static int check_site(struct check *c, const struct root *root, size_t *n)
 		if (report_of(c, paths.v[i], &diags) != EXIT_OK)
 			code = EXIT_INVALID;
 	*n = paths.n;
-	diags_free(&diags);
-	diags_free(&unread);
 	return code;
 }
 
@@ -396,8 +386,8 @@ static int check_tree(struct check *c, const struct run *run)
 	const char *chosen = run->match.chosen ? run->match.chosen->name : "";
 	/* Profiles of another machine's may have another loader; those of an image have its own. */
 	const struct machine any = {.root = root, .parses_kargs = !m->node && m->parses_kargs};
-	struct profile_files found = {0};
-	struct diags ties = {0};
+	cleanup(profile_files_free) struct profile_files found = {0};
+	cleanup(diags_free) struct diags ties = {0};
 	struct err err = {0};
 	int code = EXIT_OK;
 	size_t n_site = 0;
@@ -419,11 +409,9 @@ static int check_tree(struct check *c, const struct run *run)
 	if (check_site(c, root, &n_site))
 		code = EXIT_INVALID;
 	if (code == EXIT_OK && m->node && run->status != RUN_OK)
-		code = explain_run(run);
-	else if (code == EXIT_OK && !found.list.n && !n_site)
-		code = complain_of_nothing(root);
-	diags_free(&ties);
-	profile_files_free(&found);
+		return explain_run(run);
+	if (code == EXIT_OK && !found.list.n && !n_site)
+		return complain_of_nothing(root);
 	return code;
 }
 
@@ -431,14 +419,11 @@ static int open_tree(struct check *c)
 {
 	struct run_options opt = {.freeze = FREEZE_IGNORE};
 	struct err err = {0};
-	struct run run;
-	int code;
+	cleanup(run_close) struct run run = {0};
 
 	if (run_open(c->profiles, &opt, &run, &err) < 0)
 		return fail(EXIT_INTERNAL, "%s", err.text);
-	code = check_tree(c, &run);
-	run_close(&run);
-	return code;
+	return check_tree(c, &run);
 }
 
 static int print_schema(void)
@@ -478,10 +463,8 @@ static int check_files(struct invocation *inv)
 	int code = EXIT_OK;
 
 	/* Without --root the machine is the author's, and the profile is for another one. */
-	if (inv->root_path && node_survey(&inv->root, &node, &err) < 0) {
-		complain("%s", err.text);
-		code = EXIT_INTERNAL;
-	}
+	if (inv->root_path && node_survey(&inv->root, &node, &err) < 0)
+		code = fail(EXIT_INTERNAL, "%s", err.text);
 	m.parses_kargs = inv->root_path && grub_tree_parses_value(&inv->root);
 	if (cpus_count(&node.cpus) || node_functions(&node)->n) {
 		m.node = &node; /* otherwise the tree has profiles and no machine */

@@ -78,8 +78,7 @@ int exit_of_end(enum run_end end, enum run_status status)
 int explain_run(const struct run *run)
 {
 	print_diags(stderr, run_diags(run));
-	complain("%s", run->why.text);
-	return exit_of_run(run->status);
+	return fail(exit_of_run(run->status), "%s", run->why.text);
 }
 
 void say_warnings(const struct status *s)
@@ -123,8 +122,7 @@ bool open_look(struct invocation *inv, const struct record *record, struct run *
 	struct err err = {0};
 
 	if (record_open_run(record, &inv->root, &opt, run, &err) < 0) {
-		complain("%s", err.text);
-		*code = EXIT_INTERNAL;
+		*code = fail(EXIT_INTERNAL, "%s", err.text);
 		return false;
 	}
 	if (run->status != RUN_OK) {
@@ -155,7 +153,7 @@ void look_at_all(struct run *run, const struct record *record, enum stage runnin
 bool load_named(struct invocation *inv, const char *arg, const struct node *node,
 		struct profile **ret)
 {
-	struct diags diags = {0};
+	cleanup(diags_free) struct diags diags = {0};
 	struct err err = {0};
 	int r = profile_load_named(profiles_root(inv), arg, node, ret, &diags, &err);
 
@@ -165,7 +163,6 @@ bool load_named(struct invocation *inv, const char *arg, const struct node *node
 		print_diags(stderr, &diags);
 	if (r < 0)
 		complain("%s", err.text);
-	diags_free(&diags);
 	return r == 0;
 }
 

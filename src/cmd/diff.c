@@ -244,7 +244,7 @@ static const struct side_kind kinds[] = {
 
 static int side_open(struct invocation *inv, const char *arg, struct side *s)
 {
-	*s = (struct side){.arg = arg, .own = {.fd = -1}};
+	s->arg = arg;
 	for (size_t i = 0; !s->kind; i++)
 		if (kinds[i].is(arg))
 			s->kind = &kinds[i];
@@ -254,10 +254,8 @@ static int side_open(struct invocation *inv, const char *arg, struct side *s)
 static void side_close(struct side *s)
 {
 	facts_free(&s->facts);
-	if (s->ran)
-		run_close(&s->run);
-	if (s->surveyed)
-		node_free(&s->node);
+	run_close(&s->run);
+	node_free(&s->node);
 	profile_free(s->profile);
 	root_close(&s->own);
 	scratch_remove(&s->scratch);
@@ -298,11 +296,10 @@ static int profile_and_machine(struct invocation *inv, struct side *profile, str
 /* The settings of profiles are known only for machines that a profile matches. */
 static void take_machine(struct invocation *inv, struct side *s)
 {
-	struct inventory inventory;
+	cleanup(inventory_free) struct inventory inventory;
 
 	inventory_take(s->root, &s->node, &inventory);
 	facts_of_machine(&s->node, &inventory, &s->facts);
-	inventory_free(&inventory);
 	look(inv, s, inv->profile);
 }
 
@@ -473,17 +470,12 @@ static int compare(struct invocation *inv, struct side *a, struct side *b)
 
 static int run_diff(struct invocation *inv)
 {
-	struct side a, b;
+	cleanup(side_close) struct side a = {.own = {.fd = -1}}, b = a;
 	int code = side_open(inv, inv->args[0], &a);
 
-	if (code == EXIT_OK) {
+	if (code == EXIT_OK)
 		code = side_open(inv, inv->args[1], &b);
-		if (code == EXIT_OK)
-			code = compare(inv, &a, &b);
-		side_close(&b);
-	}
-	side_close(&a);
-	return code;
+	return code == EXIT_OK ? compare(inv, &a, &b) : code;
 }
 
 const struct verb verb_diff = {

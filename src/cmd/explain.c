@@ -166,10 +166,8 @@ static int unknown(const struct rows *rows, const char *key)
 	rows_near(rows, key, &near);
 	list = strv_some(&near, SHOWN);
 	if (near.n)
-		complain("unknown key '%s'; did you mean %s?", said, list);
-	else
-		complain("unknown key '%s'; `railhead explain` lists all keys", said);
-	return EXIT_USAGE;
+		return fail(EXIT_USAGE, "unknown key '%s'; did you mean %s?", said, list);
+	return fail(EXIT_USAGE, "unknown key '%s'; `railhead explain` lists all keys", said);
 }
 
 static int explain(struct invocation *inv, const struct rows *rows)
@@ -195,15 +193,12 @@ static int explain(struct invocation *inv, const struct rows *rows)
 
 static int run(struct invocation *inv)
 {
-	struct rows rows = {0};
-	int code;
+	cleanup(rows_free) struct rows rows = {0};
 
 	if (inv->nargs && is_fault_code(inv->args[0]))
 		return explain_fault(inv, inv->args[0]);
 	rows_of(schema_profile(), &rows);
-	code = explain(inv, &rows);
-	rows_free(&rows);
-	return code;
+	return explain(inv, &rows);
 }
 
 const struct verb verb_explain = {

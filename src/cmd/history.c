@@ -39,15 +39,15 @@ bool load_history(const struct root *root, struct history *ret)
 
 static int run(struct invocation *inv)
 {
-	struct history history;
+	cleanup(history_free) struct history history = {0};
 	size_t most;
 	int code = how_many(inv, &most);
 
 	if (code)
 		return code;
-	if (!load_history(&inv->root, &history)) {
-		code = EXIT_INTERNAL;
-	} else if (inv->json) {
+	if (!load_history(&inv->root, &history))
+		return EXIT_INTERNAL;
+	if (inv->json) {
 		print_json(history_to_json(&history, most));
 	} else if (!history.boots.n) {
 		printf("no history: no gate has ended here since railhead keeps a history "
@@ -57,8 +57,7 @@ static int run(struct invocation *inv)
 
 		history_render(stdout, &history, most, &screen);
 	}
-	history_free(&history);
-	return code;
+	return EXIT_OK;
 }
 
 const struct verb verb_history = {

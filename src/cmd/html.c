@@ -62,10 +62,9 @@ static void take_past(struct invocation *inv, struct page *page, struct history 
 int write_html(struct invocation *inv, struct page *page)
 {
 	cleanup(history_free) struct history history = {0};
-	struct inventory inventory;
+	cleanup(node_free) struct node node = {0};
+	cleanup(inventory_free) struct inventory inventory = {0};
 	struct err err = {0};
-	struct node node;
-	int code;
 
 	if (node_survey(&inv->root, &node, &err) < 0)
 		return fail(EXIT_INTERNAL, "%s", err.text);
@@ -75,8 +74,5 @@ int write_html(struct invocation *inv, struct page *page)
 		take_past(inv, page, &history);
 	page->node = &node;
 	page->inv = &inventory;
-	code = write_page(inv->html, page);
-	inventory_free(&inventory);
-	node_free(&node);
-	return code;
+	return write_page(inv->html, page);
 }

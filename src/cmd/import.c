@@ -275,19 +275,17 @@ static int print(struct import *im, int none)
 {
 	cleanup_str struct str text = {0};
 
-	if (!im->files.n) {
-		complain("import: found no file of sysctl.d, modprobe.d, modules-load.d, a kernel "
-			 "command line, default/grub or tuned; give the path of a file");
-		return none;
-	}
+	if (!im->files.n)
+		return fail(none,
+			    "import: found no file of sysctl.d, modprobe.d, modules-load.d, a "
+			    "kernel command line, default/grub or tuned; give the path of a file");
 	if (!write_valid(im, &text))
 		return fail(im->excess ? EXIT_USAGE : EXIT_INTERNAL, "import: %s",
 			    im->excess ? im->excess : "the profile would not pass check");
 	fputs(str_get(&text), stdout);
 	if (!isatty(STDOUT_FILENO))
-		fprintf(stderr,
-			"railhead: save the profile as " NAME ".yaml, because a profile has the "
-			"name of its file\n");
+		complain("save the profile as " NAME
+			 ".yaml, because a profile has the name of its file");
 	return EXIT_OK;
 }
 

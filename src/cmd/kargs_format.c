@@ -120,7 +120,7 @@ static int print_source(const struct invocation *inv, const struct source *s,
 
 int print_kargs_format(struct invocation *inv)
 {
-	struct source source = {0};
+	cleanup(source_close) struct source source = {0};
 	enum karg_format format;
 	int code;
 
@@ -133,8 +133,5 @@ int print_kargs_format(struct invocation *inv)
 			    : inv->reset ? "reset"
 					 : "mend");
 	code = source_open(inv, &source);
-	if (code == EXIT_OK)
-		code = print_source(inv, &source, format);
-	source_close(&source);
-	return code;
+	return code == EXIT_OK ? print_source(inv, &source, format) : code;
 }

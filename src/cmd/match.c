@@ -15,8 +15,7 @@ static int run(struct invocation *inv)
 				  .nfiles = (size_t)inv->nargs,
 				  .all = inv->explain || inv->json,
 				  .freeze = FREEZE_IGNORE};
-	struct run run;
-	int code;
+	cleanup(run_close) struct run run = {0};
 
 	if (run_open(&inv->root, &opt, &run, &err) < 0)
 		return fail(EXIT_INTERNAL, "%s", err.text);
@@ -29,9 +28,7 @@ static int run(struct invocation *inv)
 			printf("%s\n", run.match.chosen->name);
 	}
 	/* A match succeeds even if the profile can't be planned here, which plan reports. */
-	code = run.match.result == MATCH_ONE ? EXIT_OK : explain_run(&run);
-	run_close(&run);
-	return code;
+	return run.match.result == MATCH_ONE ? EXIT_OK : explain_run(&run);
 }
 
 const struct verb verb_match = {

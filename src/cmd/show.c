@@ -351,21 +351,20 @@ static void show_text(const struct view *v)
 
 static int run(struct invocation *inv)
 {
-	struct view v = {0};
+	cleanup(close_view) struct view v = {0};
 	int code;
 
 	if (!inv->nargs)
 		return list_profiles(inv);
 	code = open_view(inv, &v);
-	if (code == EXIT_OK) {
-		resolve(&v);
-		if (inv->json)
-			show_json(&v);
-		else
-			show_text(&v);
-	}
-	close_view(&v);
-	return code;
+	if (code != EXIT_OK)
+		return code;
+	resolve(&v);
+	if (inv->json)
+		show_json(&v);
+	else
+		show_text(&v);
+	return EXIT_OK;
 }
 
 const struct verb verb_show = {

@@ -14,7 +14,7 @@
 
 static void show(struct invocation *inv, struct node *node)
 {
-	struct inventory inventory;
+	cleanup(inventory_free) struct inventory inventory;
 
 	node_read_part_numbers(&inv->root, node);
 	inventory_take(&inv->root, node, &inventory);
@@ -24,7 +24,6 @@ static void show(struct invocation *inv, struct node *node)
 		begin_page(inv);
 		inventory_render(stdout, node, &inventory, inv->all);
 	}
-	inventory_free(&inventory);
 }
 
 static void summarise(const struct invocation *inv, const struct snapshot_result *r)
@@ -73,9 +72,8 @@ static int capture(struct invocation *inv, const struct node *node)
 
 static int run(struct invocation *inv)
 {
+	cleanup(node_free) struct node node = {0};
 	struct err err = {0};
-	struct node node;
-	int code = EXIT_OK;
 
 	if (inv->snapshot && (inv->json || inv->all))
 		return fail(EXIT_USAGE,
@@ -92,11 +90,9 @@ static int run(struct invocation *inv)
 	if (node_survey(&inv->root, &node, &err) < 0)
 		return fail(EXIT_INTERNAL, "%s", err.text);
 	if (inv->snapshot)
-		code = capture(inv, &node);
-	else
-		show(inv, &node);
-	node_free(&node);
-	return code;
+		return capture(inv, &node);
+	show(inv, &node);
+	return EXIT_OK;
 }
 
 const struct verb verb_survey = {

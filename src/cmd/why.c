@@ -12,13 +12,10 @@ enum { SHOWN = 6 }; /* of the keys that the user may mean */
 /* A key of the language is spelt right, even if the profile does not have it. */
 static bool is_key_of_language(const char *asked)
 {
-	struct rows rows = {0};
-	bool found;
+	cleanup(rows_free) struct rows rows = {0};
 
 	rows_of(schema_profile(), &rows);
-	found = rows_find(&rows, asked);
-	rows_free(&rows);
-	return found;
+	return rows_find(&rows, asked);
 }
 
 static int unknown(const struct run *run, const char *asked, const struct why *why)
