@@ -150,29 +150,26 @@ static int end(struct flow *flow)
 	return flow_move(flow, FLOW_ADMIT_ENDS, NULL) < 0 ? EXIT_INTERNAL : EXIT_OK;
 }
 
-/* Returns false after explaining what is wrong with the words. usec 0: end the admission. */
-static bool parse(const struct invocation *inv, uint64_t *usec)
+/* Returns an exit code. usec 0: end the admission. */
+static int parse(const struct invocation *inv, uint64_t *usec)
 {
 	*usec = 0;
 	if (inv->end && !inv->for_time && !inv->reason)
-		return true;
-	if (inv->end || !inv->for_time) {
-		complain("admit: give --for DURATION and --reason TEXT, or --end");
-		return false;
-	}
+		return EXIT_OK;
+	if (inv->end || !inv->for_time)
+		return fail(EXIT_USAGE, "admit: give --for DURATION and --reason TEXT, or --end");
 	if (parse_duration(inv->for_time, usec) < 0 || (*usec && *usec < MINUTE_US) ||
-	    *usec > 7 * DAY_US) {
-		complain("admit: --for %s: must be 1m to 7d, such as 30m, 4h or 2d; 0s ends it",
-			 inv->for_time);
-		return false;
-	}
-	if (*usec && !(inv->reason && is_reason(inv->reason))) {
-		complain("admit: --reason TEXT: give the reason on one line of at most %d bytes; "
-			 "the record, the journal and `railhead status` show the line",
-			 REASON_MAX);
-		return false;
-	}
-	return true;
+	    *usec > 7 * DAY_US)
+		return fail(EXIT_USAGE,
+			    "admit: --for %s: must be 1m to 7d, such as 30m, 4h or 2d; 0s ends it",
+			    inv->for_time);
+	if (*usec && !(inv->reason && is_reason(inv->reason)))
+		return fail(
+			EXIT_USAGE,
+			"admit: --reason TEXT: give the reason on one line of at most %d bytes; "
+			"the record, the journal and `railhead status` show the line",
+			REASON_MAX);
+	return EXIT_OK;
 }
 
 static int run_locked(struct invocation *inv, uint64_t usec, bool *admitted)
@@ -199,10 +196,10 @@ static int run(struct invocation *inv)
 	bool admitted = false;
 	struct err err = {0};
 	uint64_t usec, wait = in_own_service() ? TIMER_LOCK_WAIT_US : LOCK_WAIT_US;
-	int lock, code;
+	int lock, code = parse(inv, &usec);
 
-	if (!parse(inv, &usec))
-		return EXIT_USAGE;
+	if (code)
+		return code;
 	lock = state_lock(&inv->root, clock_usec() + wait, &err);
 	if (lock < 0)
 		return fail(EXIT_INTERNAL, "%s", err.text);

@@ -13,7 +13,6 @@
 #include "cmd/cmd.h"
 #include "profile/search.h"
 #include "profile/site.h"
-#include "sections/derived.h"
 
 /* A profile's part of the image. */
 struct baking {
@@ -111,28 +110,6 @@ static int check_site(struct invocation *inv)
 	return print_diags(stderr, &diags) ? EXIT_INVALID : EXIT_OK;
 }
 
-static void derive(struct invocation *inv, struct baking *k)
-{
-	struct derived derived;
-
-	derive_kargs(&inv->root, NULL, k->profile, &derived);
-	for (size_t i = 0; i < derived.list.n; i++) {
-		const struct derived_section *d = &derived.list.v[i];
-
-		for (size_t j = 0; j < d->kargs.n; j++)
-			kargs_add(&k->wanted, d->kargs.v[j].text, d->kargs.v[j].origin);
-		for (size_t j = 0; j < d->unknown.n; j++) {
-			const struct unknown *u = &d->unknown.v[j];
-			cleanup_free char *line =
-				xasprintf("%s:%u:%u: %s: %s", u->at.file ? u->at.file : "profile",
-					  u->at.line, u->at.col, d->section, u->text);
-
-			strv_add(&k->unknown, line);
-		}
-	}
-	derived_free(&derived);
-}
-
 static int open_profile(struct invocation *inv, struct bake *b, struct baking *k)
 {
 	struct err err = {0};
@@ -152,7 +129,7 @@ static int open_profile(struct invocation *inv, struct bake *b, struct baking *k
 			    "bake: %s is abstract, and a node cannot use an abstract profile; name "
 			    "a profile that extends it",
 			    k->profile->name);
-	derive(inv, k);
+	gather_kargs(&inv->root, NULL, k->profile, &k->wanted, &k->unknown);
 	if (bake_check_kargs(b, &k->wanted, &err) == 0)
 		return EXIT_OK;
 	return fail(EXIT_INVALID, "bake: %s: %s", k->profile->name, err.text);
@@ -286,7 +263,6 @@ static int bake(struct invocation *inv, struct bake *b, struct baking *k)
 	struct karg_heading heading = {.name = ""};
 	struct err err = {0};
 	int code = check_site(inv);
-	const char *arch;
 
 	if (code == EXIT_OK)
 		code = open_profile(inv, b, k);
@@ -294,11 +270,8 @@ static int bake(struct invocation *inv, struct bake *b, struct baking *k)
 		code = want_gates(inv, b);
 	if (code != EXIT_OK)
 		return code;
-	if (k->profile) {
-		arch = ynode_text(profile_section(k->profile, "match"), "arch", "");
-		heading = (struct karg_heading){k->profile->name, k->profile->version,
-						*arch ? arch : NULL};
-	}
+	if (k->profile)
+		heading = heading_of(k->profile);
 	if (bake_units(b, &err) < 0 ||
 	    bake_kargs(b, k->profile ? &k->wanted : NULL, &heading, &err) < 0 ||
 	    bake_apply(b, &err) < 0)

@@ -9,6 +9,7 @@
 #include "engine/history.h"
 #include "engine/run.h"
 #include "engine/status.h"
+#include "kargs/format.h"
 #include "report/page.h"
 #include "report/screen.h"
 #include "sys/root.h"
@@ -202,11 +203,17 @@ typedef int (*output_fn)(int fd, void *arg, struct err *err);
 int write_output(const char *path, mode_t mode, output_fn fill, void *arg, struct err *err);
 /* Prints a JSON document and its newline. */
 void print_json(json_t *doc);
-/* {"profile": ..., "digest": ...} of a run; "changes" may be added. */
-json_t *run_to_json(const struct run *run);
 /* Prints every diagnostic to out; returns how many are errors. */
 size_t print_diags(FILE *out, const struct diags *diags);
 
+/*
+ * Collects the kernel arguments that a profile derives (sections/derived.h), and a line
+ * "FILE:LINE:COL: SECTION: WHY" for each setting that is unknown. node NULL: from expect:.
+ */
+void gather_kargs(const struct root *root, const struct node *node, const struct profile *p,
+		  struct kargs *ret, struct strv *unknown);
+/* The heading of a file with the profile's arguments; points into the profile. */
+struct karg_heading heading_of(const struct profile *p);
 /* kargs --format (kargs_format.c): the arguments for an image. Returns an exit code. */
 int print_kargs_format(struct invocation *inv);
 

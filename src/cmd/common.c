@@ -15,6 +15,7 @@
 #include "profile/search.h"
 #include "report/pager.h"
 #include "report/progress.h"
+#include "sections/derived.h"
 
 static void vcomplain(const char *fmt, va_list ap)
 {
@@ -225,11 +226,33 @@ void print_json(json_t *doc)
 	json_decref(doc);
 }
 
-json_t *run_to_json(const struct run *run)
+void gather_kargs(const struct root *root, const struct node *node, const struct profile *p,
+		  struct kargs *ret, struct strv *unknown)
 {
-	return json_pack("{s:s, s:s, s:s}", "profile", run->profile->name, "version",
-			 run->profile->version ? run->profile->version : "", "digest",
-			 run->profile->digest);
+	cleanup(derived_free) struct derived derived;
+
+	derive_kargs(root, node, p, &derived);
+	for (size_t i = 0; i < derived.list.n; i++) {
+		const struct derived_section *d = &derived.list.v[i];
+
+		for (size_t j = 0; j < d->kargs.n; j++)
+			kargs_add(ret, d->kargs.v[j].text, d->kargs.v[j].origin);
+		for (size_t j = 0; j < d->unknown.n; j++) {
+			const struct unknown *u = &d->unknown.v[j];
+			cleanup_free char *line =
+				xasprintf("%s:%u:%u: %s: %s", u->at.file ? u->at.file : "profile",
+					  u->at.line, u->at.col, d->section, u->text);
+
+			strv_add(unknown, line);
+		}
+	}
+}
+
+struct karg_heading heading_of(const struct profile *p)
+{
+	const char *arch = ynode_text(profile_section(p, "match"), "arch", "");
+
+	return (struct karg_heading){p->name, p->version, *arch ? arch : NULL};
 }
 
 bool is_watched(const struct run *run)

@@ -9,8 +9,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
-#include "kargs/format.h"
-#include "sections/derived.h"
 
 /* A profile and where its facts come from. */
 struct source {
@@ -72,44 +70,19 @@ static int source_open(struct invocation *inv, struct source *s)
 	return EXIT_OK;
 }
 
-static void complain_of(const struct derived_section *d, const struct unknown *u)
-{
-	complain("%s:%u:%u: %s: %s", u->at.file ? u->at.file : "profile", u->at.line, u->at.col,
-		 d->section, u->text);
-}
-
-/* Collects all arguments in order, and reports the unknown ones. */
-static bool gather(const struct derived *derived, struct kargs *ret)
-{
-	bool known = true;
-
-	for (size_t i = 0; i < derived->list.n; i++) {
-		const struct derived_section *d = &derived->list.v[i];
-
-		for (size_t j = 0; j < d->unknown.n; j++)
-			complain_of(d, &d->unknown.v[j]);
-		known = known && !d->unknown.n;
-		for (size_t j = 0; j < d->kargs.n; j++)
-			kargs_add(ret, d->kargs.v[j].text, d->kargs.v[j].origin);
-	}
-	return known;
-}
-
 static int print_source(const struct invocation *inv, const struct source *s,
 			enum karg_format format)
 {
-	const char *arch = ynode_text(profile_section(s->profile, "match"), "arch", "");
-	struct karg_heading heading = {s->profile->name, s->profile->version, *arch ? arch : NULL};
+	struct karg_heading heading = heading_of(s->profile);
+	cleanup_strv struct strv unknown = {0};
 	cleanup_kargs struct kargs wanted = {0};
 	cleanup_str struct str text = {0};
-	struct derived derived;
 	struct err err = {0};
-	bool known;
 
-	derive_kargs(&inv->root, s->node, s->profile, &derived);
-	known = gather(&derived, &wanted);
-	derived_free(&derived);
-	if (!known)
+	gather_kargs(&inv->root, s->node, s->profile, &wanted, &unknown);
+	for (size_t i = 0; i < unknown.n; i++)
+		complain_text(unknown.v[i]);
+	if (unknown.n)
 		return EXIT_INVALID;
 	if (kargs_check(&wanted, &err) < 0 ||
 	    kargs_format(&wanted, format, &heading, &text, &err) < 0)

@@ -96,11 +96,10 @@ static int look_and_print(struct invocation *inv, enum stage running, const char
 		return code;
 	t = count(&run.plan, stages);
 	if (inv->json) {
-		json_t *doc = run_to_json(&run);
-
-		json_object_set_new(doc, "converged", json_boolean(!t.pending));
-		json_object_set_new(doc, "changes", plan_to_json(&run.plan, stages));
-		print_json(doc);
+		print_json(json_pack("{s:s, s:s, s:s, s:b, s:o}", "profile", run.profile->name,
+				     "version", or_empty(run.profile->version), "digest",
+				     run.profile->digest, "converged", !t.pending, "changes",
+				     plan_to_json(&run.plan, stages)));
 	} else {
 		struct screen screen = begin_page(inv);
 		cleanup_free char *last = summary(&run, &t, inv->all, good, bad);

@@ -234,15 +234,15 @@ void html_figures(FILE *out, const struct page *page)
 	for (size_t i = 0; i < page->record->trends.n; i++)
 		html(out, "<p class=note><strong class=\"badge warning\">trend</strong> %s</p>\n",
 		     page->record->trends.v[i]);
-	if (m->list.n)
-		html(out, "<div class=\"card wide\"><table class=figures><thead><tr>");
-	for (size_t i = 0; m->list.n && i < array_len(heading); i++)
+	if (!m->list.n) {
+		html(out, "</section>\n");
+		return;
+	}
+	html(out, "<div class=\"card wide\"><table class=figures><thead><tr>");
+	for (size_t i = 0; i < array_len(heading); i++)
 		html(out, "<th scope=col>%s</th>", heading[i]);
-	if (m->list.n)
-		html(out, "</tr></thead><tbody>\n");
+	html(out, "</tr></thead><tbody>\n");
 	for (size_t i = 0; i < m->list.n; i++)
 		put_row(out, page, &m->list.v[i]);
-	if (m->list.n)
-		html(out, "</tbody></table></div>\n");
-	html(out, "</section>\n");
+	html(out, "</tbody></table></div>\n</section>\n");
 }

@@ -13,7 +13,7 @@ enum { NO_SOCKET = -1 };
 
 /* --- the machine ---------------------------------------------------------------------------- */
 
-static void put_term(FILE *out, const char *term, const char *text)
+void html_term(FILE *out, const char *term, const char *text)
 {
 	if (text && *text)
 		html(out, "<div><dt>%s</dt><dd>%s</dd></div>\n", term, text);
@@ -32,17 +32,6 @@ static char *firmware_of(const struct page *page)
 	return str_take(&text);
 }
 
-static char *cpu_of(const struct page *page)
-{
-	const char *model = thing_get(&page->inv->machine, "cpu_model");
-	cleanup_free char *cpus = cpus_format(&page->node->cpus);
-
-	return xasprintf("%s, %u socket%s, %zu CPUs (%s)",
-			 model ? model : cpu_vendor_name(node_cpu_vendor(page->node)),
-			 node_sockets(page->node), node_sockets(page->node) == 1 ? "" : "s",
-			 cpus_count(&page->node->cpus), cpus);
-}
-
 static bool is_of_machine(const struct mark *m, const void *arg)
 {
 	return mark_place(m, arg) == PLACE_MACHINE;
@@ -51,17 +40,17 @@ static bool is_of_machine(const struct mark *m, const void *arg)
 static void put_machine(FILE *out, const struct page *page, const struct marks *marks)
 {
 	const struct node *node = page->node;
-	cleanup_free char *firmware = firmware_of(page), *cpu = cpu_of(page);
+	cleanup_free char *firmware = firmware_of(page), *cpu = cpu_text(node, page->inv);
 	cleanup_free char *memory =
 		node_memory(node)->bytes ? size_text(node_memory(node)->bytes) : NULL;
 	cleanup_free char *kernel = xasprintf("%s %s", node->kernel, node_arch(node));
 
 	html(out, "<dl class=terms>\n");
-	put_term(out, "CPU", cpu);
-	put_term(out, "Memory", memory);
-	put_term(out, "Kernel", kernel);
-	put_term(out, "Firmware", firmware);
-	put_term(out, "Arguments", node->cmdline);
+	html_term(out, "CPU", cpu);
+	html_term(out, "Memory", memory);
+	html_term(out, "Kernel", kernel);
+	html_term(out, "Firmware", firmware);
+	html_term(out, "Arguments", node->cmdline);
 	html(out, "</dl>\n");
 	html_marks(out, page, marks, is_of_machine, node, false);
 }

@@ -50,12 +50,6 @@ static const char *verdict_class(const struct record *r)
 	return r->judged && r->verdict.kind == VERDICT_BLOCKED ? "blocks" : "pending";
 }
 
-static void put_fact(FILE *out, const char *term, const char *text)
-{
-	if (text)
-		html(out, "<div><dt>%s</dt><dd>%s</dd></div>\n", term, text);
-}
-
 static char *profile_of(const struct record *r)
 {
 	const struct record_profile *p = &r->profile;
@@ -80,11 +74,11 @@ static void put_verdict(FILE *out, const struct record *r)
 	     "<section class=\"verdict %s\" aria-label=verdict>\n<p class=word>%s</p>\n<p>%s</p>\n",
 	     verdict_class(r), verdict_word(r), r->judged ? admission_text(r) : record_why_none(r));
 	html(out, "<dl class=terms>\n");
-	put_fact(out, "By hand", by_hand);
-	put_fact(out, "Profile", profile);
-	put_fact(out, "Without", skipped);
+	html_term(out, "By hand", by_hand);
+	html_term(out, "Profile", profile);
+	html_term(out, "Without", skipped);
 	for (size_t i = 0; i < r->warnings.n; i++)
-		put_fact(out, "Warning", r->warnings.v[i]);
+		html_term(out, "Warning", r->warnings.v[i]);
 	html(out, "</dl>\n</section>\n");
 }
 

@@ -18,6 +18,8 @@ typedef bool mark_filter(const struct mark *m, const void *arg);
  */
 void html_marks(FILE *out, const struct page *page, const struct marks *marks, mark_filter *filter,
 		const void *arg, bool subjects);
+/* A term of a <dl>, unless its text is NULL or empty. */
+void html_term(FILE *out, const char *term, const char *text);
 /* The framed word of a grade. */
 void html_badge(FILE *out, enum mark_grade g);
 

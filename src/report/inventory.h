@@ -31,6 +31,8 @@ json_t *texts_json(const struct strv *l);
 bool inventory_shows(const struct pci_fn *fn);
 /* "1.5T", "251.0G", "64.0M" */
 char *size_text(uint64_t bytes);
+/* "Intel(R) Xeon(R) 8480C, 2 sockets, 224 CPUs (0-223)" */
+char *cpu_text(const struct node *node, const struct inventory *inv);
 /* The NUMA node of the function; -1: unknown, or this machine has no such node. */
 int numa_of(const struct node *node, const struct pci_fn *fn);
 /* Whether a NUMA node has no CPU, memory or function: on a GB200 most nodes are empty. */

@@ -21,13 +21,6 @@ struct view {
 
 #define add(v, ...) str_addf(&(v)->line, __VA_ARGS__)
 
-static void add_size(struct view *v, uint64_t bytes)
-{
-	cleanup_free char *text = size_text(bytes);
-
-	add(v, "%s", text);
-}
-
 /* Names and values may hold a newline, which must not begin another line. */
 static void end_line(struct view *v)
 {
@@ -47,7 +40,8 @@ static void print_machine(struct view *v)
 {
 	const struct node *node = v->node;
 	const struct thing *m = &v->inv->machine;
-	cleanup_free char *cpus = cpus_format(&node->cpus);
+	cleanup_free char *cpu = cpu_text(node, v->inv);
+	cleanup_free char *memory = size_text(node_memory(node)->bytes);
 	const char *bios = thing_get(m, "bios_version"), *date = thing_get(m, "bios_date");
 	const char *type = v->inv->groups.n ? thing_get(&v->inv->groups.v[0], "type") : NULL;
 
@@ -58,13 +52,8 @@ static void print_machine(struct view *v)
 		    *node_dmi(node, "bios_vendor") ? " " : "", bios ? bios : "", date ? date : "");
 	say(v, "kernel    %s %s", or_unknown(node->kernel), node_arch(node));
 	say(v, "arguments %s", *node->cmdline ? node->cmdline : "unknown");
-	say(v, "CPU       %s, %u socket%s, %zu CPUs (%s)",
-	    thing_get(m, "cpu_model") ? thing_get(m, "cpu_model")
-				      : cpu_vendor_name(node_cpu_vendor(node)),
-	    node_sockets(node), node_sockets(node) == 1 ? "" : "s", cpus_count(&node->cpus), cpus);
-	add(v, "memory    ");
-	add_size(v, node_memory(node)->bytes);
-	end_line(v);
+	say(v, "CPU       %s", cpu);
+	say(v, "memory    %s", memory);
 	if (v->inv->groups.n)
 		say(v, "IOMMU     %zu groups%s%s", v->inv->groups.n, type ? ", " : "",
 		    type ? type : "");
@@ -192,14 +181,14 @@ static void print_numa(struct view *v, const struct thing *t)
 	const char *cpus = thing_get(t, "cpus"), *memory = thing_get(t, "memory");
 	const char *distances = thing_get(t, "distances");
 	unsigned long long bytes = memory ? strtoull(memory, NULL, 10) : 0;
+	cleanup_free char *size = size_text(bytes);
 
 	fputc('\n', v->out);
-	add(v, "NUMA node %s: %s%s, ", t->name, cpus ? "CPUs " : "no CPUs", cpus ? cpus : "");
-	if (bytes)
-		add_size(v, bytes);
-	else
-		add(v, memory ? "no memory" : "memory unknown");
-	say(v, "%s%s", distances ? ", distances " : "", distances ? distances : "");
+	say(v, "NUMA node %s: %s%s, %s%s%s", t->name, cpus ? "CPUs " : "no CPUs", or_empty(cpus),
+	    bytes    ? size
+	    : memory ? "no memory"
+		     : "memory unknown",
+	    distances ? ", distances " : "", or_empty(distances));
 	print_functions(v, (int)strtol(t->name, NULL, 10), NULL);
 }
 

@@ -26,6 +26,16 @@ char *size_text(uint64_t bytes)
 	return xasprintf("%.1fM", (double)bytes / (double)(1ULL << 20));
 }
 
+char *cpu_text(const struct node *node, const struct inventory *inv)
+{
+	const char *model = thing_get(&inv->machine, "cpu_model");
+	cleanup_free char *cpus = cpus_format(&node->cpus);
+
+	return xasprintf("%s, %u socket%s, %zu CPUs (%s)",
+			 model ? model : cpu_vendor_name(node_cpu_vendor(node)), node_sockets(node),
+			 node_sockets(node) == 1 ? "" : "s", cpus_count(&node->cpus), cpus);
+}
+
 int numa_of(const struct node *node, const struct pci_fn *fn)
 {
 	return fn->numa >= 0 && cpus_has(&node->nodes, (unsigned int)fn->numa) ? fn->numa : -1;
