@@ -31,23 +31,17 @@ static char *read_entry(int boot, const char *name)
 
 void bls_read(int boot, struct bls_entries *ret)
 {
-	cleanup_closedir DIR *dir = NULL;
 	cleanup_strv struct strv names = {0};
-	struct dirent *e;
-	int fd = root_open_at(boot, BLS_DIR, O_RDONLY | O_DIRECTORY);
+	cleanup_close int fd = root_open_at(boot, BLS_DIR, O_RDONLY | O_DIRECTORY);
 
-	if (fd < 0)
-		return;
-	dir = fdopendir(fd);
-	while (dir && (e = readdir(dir)))
-		/* GRUB ignores a link to nothing, too */
-		if (bls_counts(e->d_name) && faccessat(fd, e->d_name, F_OK, 0) == 0)
-			strv_add(&names, e->d_name);
-	strv_sort(&names);
+	if (fd >= 0)
+		read_dir_at(fd, ".", &names);
 	for (size_t i = 0; i < names.n; i++) {
-		struct bls_entry entry = {xstrdup(names.v[i]), read_entry(boot, names.v[i])};
-
-		vec_push(ret, entry);
+		/* GRUB ignores a link to nothing, too */
+		if (!bls_counts(names.v[i]) || faccessat(fd, names.v[i], F_OK, 0) != 0)
+			continue;
+		vec_push(ret,
+			 ((struct bls_entry){xstrdup(names.v[i]), read_entry(boot, names.v[i])}));
 	}
 }
 

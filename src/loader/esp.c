@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -192,12 +191,10 @@ bool esp_is_xbootldr(const struct root *root, dev_t fs)
 
 void esp_vendors(int top, struct strv *ret)
 {
-	int fd = root_open_at(top, "EFI", O_RDONLY | O_DIRECTORY);
-	cleanup_closedir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *e;
+	cleanup_strv struct strv names = {0};
 
-	while (dir && (e = readdir(dir)))
-		if (*e->d_name != '.')
-			strv_add(ret, e->d_name);
-	strv_sort(ret);
+	read_dir_at(top, "EFI", &names);
+	for (size_t i = 0; i < names.n; i++)
+		if (*names.v[i] != '.')
+			strv_add(ret, names.v[i]);
 }

@@ -174,30 +174,16 @@ static int mend_entry(struct mending *m, const char *name, struct err *err)
 	return 0;
 }
 
-static int list_entries(int dir, struct strv *ret)
-{
-	int fd = root_open_at(dir, ".", O_RDONLY | O_DIRECTORY);
-	cleanup_closedir DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *e;
-
-	if (!d)
-		return fd < 0 ? fd : -errno;
-	while ((e = readdir(d)))
-		if (bls_counts(e->d_name))
-			strv_add(ret, e->d_name);
-	strv_sort(ret);
-	return 0;
-}
-
 static int mend_all(struct mending *m, struct err *err)
 {
 	cleanup_strv struct strv names = {0};
-	int r = list_entries(m->dir, &names);
+	int r = read_dir_at(m->dir, ".", &names);
 
 	if (r < 0)
 		return err_errno(err, r, "/boot/" BLS_DIR);
 	for (size_t i = 0; i < names.n && r == 0; i++)
-		r = mend_entry(m, names.v[i], err);
+		if (bls_counts(names.v[i]))
+			r = mend_entry(m, names.v[i], err);
 	return r;
 }
 

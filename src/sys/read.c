@@ -236,32 +236,43 @@ int read_link_name(const struct root *root, char **ret, struct err *err, const c
 }
 
 /* Replaces opendir(3), which would make three unneeded system calls on the fd. */
-int read_dir(const struct root *root, struct strv *ret, struct err *err, const char *fmt, ...)
+static int read_names(int fd, struct strv *ret)
 {
 	_Alignas(struct dirent64) char block[32768];
-	cleanup_close int fd = -1;
 	const struct dirent64 *e;
 	long n;
 
-	FORMAT_PATH(path, fmt);
-	fd = root_open_path(root, path, O_RDONLY | O_DIRECTORY);
-	if (fd < 0) {
-		root_note(root, path, fd);
-		return err_errno(err, fd, "%s", path);
-	}
 	while ((n = syscall(SYS_getdents64, fd, block, sizeof(block))) > 0)
 		for (const char *at = block; at < block + n; at += e->d_reclen) {
 			e = (const struct dirent64 *)at;
 			if (!streq(e->d_name, ".") && !streq(e->d_name, ".."))
 				strv_add(ret, e->d_name);
 		}
-	if (n < 0) {
-		n = -errno;
-		root_note(root, path, (int)n);
-		return err_errno(err, (int)n, "%s", path);
-	}
+	if (n < 0)
+		return -errno;
 	strv_sort(ret);
 	return 0;
+}
+
+int read_dir(const struct root *root, struct strv *ret, struct err *err, const char *fmt, ...)
+{
+	cleanup_close int fd = -1;
+	int r;
+
+	FORMAT_PATH(path, fmt);
+	fd = root_open_path(root, path, O_RDONLY | O_DIRECTORY);
+	r = fd < 0 ? fd : read_names(fd, ret);
+	if (r == 0)
+		return 0;
+	root_note(root, path, r);
+	return err_errno(err, r, "%s", path);
+}
+
+int read_dir_at(int dir, const char *path, struct strv *ret)
+{
+	cleanup_close int fd = root_open_at(dir, path, O_RDONLY | O_DIRECTORY);
+
+	return fd < 0 ? fd : read_names(fd, ret);
 }
 
 /*

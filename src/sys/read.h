@@ -55,6 +55,8 @@ int read_link_name(const struct root *root, char **ret, struct err *err, const c
 /* Names in a directory, sorted by bytes, without "." and "..". Appends to *ret. */
 int read_dir(const struct root *root, struct strv *ret, struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* The same of the directory `path` below the open directory. 0 or a negative errno. */
+int read_dir_at(int dir, const char *path, struct strv *ret);
 
 /*
  * Paths below the root that match a shell pattern, sorted, each with a leading "/". A path without
