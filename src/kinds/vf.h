@@ -45,5 +45,5 @@ const char *vf_user(const struct root *root, const char *addr);
  */
 int vf_unbind(const struct root *root, const char *addr, struct err *err);
 
-/* vf_where.c: where a worker sleeps, by its kernel stack */
+/* vf.c: where a worker sleeps, by its kernel stack */
 enum whereabouts vf_where(const struct root *root, pid_t worker, struct str *in);
