@@ -3,14 +3,12 @@
  * Carrier and speed of a function's own netdevs. A worker reads both files, because the kernel
  * reads them under rtnl (the first one too since 6.1x: net/core/net-sysfs.c).
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/units.h"
 #include "base/vec.h"
 #include "checks/check.h"
 #include "checks/looks.h"

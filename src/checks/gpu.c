@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/str.h"
 #include "node/nearness.h"
 #include "sys/read.h"
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "checks/gpu.h"
 #include "checks/looks.h"
 #include "kinds/function.h"

@@ -2,7 +2,6 @@
 /* GPUDirect RDMA: whether a NIC may read a GPU's memory, by dma-buf or nvidia_peermem. */
 #include <string.h>
 
-#include "base/str.h"
 #include "checks/dmabuf.h"
 #include "checks/gpu.h"
 #include "checks/looks.h"

@@ -5,9 +5,7 @@
  * count since the drive was made.
  */
 #include <stdio.h>
-#include <string.h>
 
-#include "base/str.h"
 #include "checks/counters.h"
 #include "kinds/function.h"
 #include "sys/nvme.h"

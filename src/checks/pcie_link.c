@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <pci/header.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/str.h"
 #include "base/units.h"

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "checks/counters.h"
 #include "kinds/function.h"
 #include "kinds/roce.h"

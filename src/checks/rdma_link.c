@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "base/units.h"
 #include "checks/check.h"
 #include "checks/looks.h"
 #include "checks/rdma_module.h"

@@ -2,8 +2,6 @@
 /* The storage that the node reads from: NFS, also over RDMA, and disks. */
 #include <string.h>
 
-#include "base/mem.h"
-#include "base/str.h"
 #include "checks/probe.h"
 #include "kinds/mount.h"
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "checks/counters.h"
 #include "sys/read.h"
 

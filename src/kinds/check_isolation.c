@@ -7,10 +7,8 @@
  * mask.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "base/str.h"
 #include "kinds/checks.h"
 #include "kinds/isolation.h"
 #include "sys/read.h"

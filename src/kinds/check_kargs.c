@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/mem.h"
-#include "base/str.h"
 #include "kargs/kargs.h"
 #include "kinds/checks.h"
 #include "loader/bootpart.h"

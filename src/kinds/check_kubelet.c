@@ -10,8 +10,6 @@
 #include <jansson.h>
 
 #include "base/mem.h"
-#include "base/str.h"
-#include "base/units.h"
 #include "kinds/checks.h"
 #include "sys/read.h"
 

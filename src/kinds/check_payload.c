@@ -5,7 +5,6 @@
  */
 #include <pci/header.h>
 
-#include "base/str.h"
 #include "kinds/checks.h"
 #include "kinds/pci.h"
 #include "sys/pci_link.h"

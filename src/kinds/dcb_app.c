@@ -8,7 +8,6 @@
  * Entries of DSCPs that the profile does not name stay, because mlx5 shows all 64 once its firmware
  * trusts DSCPs. An entry that maps a named DSCP to a different priority is deleted.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "kinds/dcb.h"

@@ -2,7 +2,6 @@
 #include "kinds/iommu.h"
 
 #include "base/mem.h"
-#include "base/str.h"
 #include "kargs/kargs.h"
 #include "sys/read.h"
 

@@ -2,7 +2,6 @@
 /* Asks the netdevs of a function for all values that the rows of section link need. */
 #include <errno.h>
 
-#include "base/mem.h"
 #include "base/str.h"
 #include "kinds/function.h"
 #include "kinds/link_values.h"

@@ -14,7 +14,6 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/units.h"
 #include "base/vec.h"
 #include "kinds/function.h"
 #include "kinds/cache.h"

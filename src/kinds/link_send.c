@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/units.h"
 #include "base/vec.h"
 #include "kinds/link_values.h"
 #include "sys/clock.h"

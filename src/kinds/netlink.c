@@ -7,9 +7,7 @@
 
 #include <errno.h>
 #include <net/if.h>
-#include <string.h>
 
-#include "base/str.h"
 #include "kinds/function.h"
 #include "sys/machine.h"
 #include "sys/read.h"

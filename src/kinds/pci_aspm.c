@@ -15,7 +15,6 @@
 #include <pci/header.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "kargs/kargs.h"
 #include "kinds/pci.h"
 #include "profile/value.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads the files of one function in a child, because a firmware that hangs blocks its reader. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kinds/target.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "base/str.h"
 #include "kinds/function.h"
 
 int item_look(const struct kind_ctx *ctx, struct change *c, struct err *err)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 
-#include "base/str.h"
 #include "kinds/vf.h"
 #include "sys/machine.h"
 #include "sys/read.h"

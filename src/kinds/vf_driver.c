@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "kinds/function.h"
 #include "kinds/vf.h"
 #include "node/node.h"

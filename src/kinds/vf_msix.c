@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 
-#include "base/str.h"
 #include "kinds/function.h"
 #include "kinds/vf.h"
 #include "sys/machine.h"

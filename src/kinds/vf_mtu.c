@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 
-#include "base/str.h"
 #include "kinds/vf.h"
 #include "sys/machine.h"
 #include "sys/read.h"

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 
-#include "base/str.h"
 #include "kinds/firmware.h"
 #include "kinds/function.h"
 #include "kinds/vf.h"

@@ -4,7 +4,6 @@
 #include <linux/if_link.h>
 
 #include "base/mem.h"
-#include "base/str.h"
 #include "kinds/function.h"
 #include "kinds/vf_address.h"
 #include "sys/machine.h"

@@ -4,10 +4,8 @@
  */
 #include <errno.h>
 #include <linux/if_link.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "base/str.h"
 #include "base/vf_address.h"
 #include "kinds/vf_address.h"
 #include "profile/value.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/str.h"
 #include "kargs/kargs.h"
 #include "sys/machine.h"
 #include "sys/read.h"

@@ -11,7 +11,6 @@
 #include <sys/vfs.h>
 
 #include "base/mem.h"
-#include "base/str.h"
 #include "loader/esp.h"
 #include "loader/stack.h"
 #include "sys/libblkid.h"

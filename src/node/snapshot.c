@@ -2,7 +2,6 @@
 #include "node/snapshot.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <jansson.h>
 #include <limits.h>

@@ -3,7 +3,6 @@
  * Reads the topology of the machine from /proc and /sys. Nothing here takes rtnl or a device lock,
  * or wakes a device, so that a survey cannot hang behind a stuck driver.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

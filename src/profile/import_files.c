@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The formats of sysctl.d, modprobe.d, modules-load.d, /etc/default/grub and command lines. */
-#include <ctype.h>
 #include <string.h>
 
 #include "base/mem.h"

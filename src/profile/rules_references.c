@@ -2,8 +2,6 @@
 /* Rules about sections that name device sets which do not exist or must not be changed. */
 #include "profile/rules.h"
 
-#include <string.h>
-
 #include "profile/language.h"
 #include "profile/section.h"
 

@@ -2,7 +2,6 @@
 /* Checks a document against the tables of the language. */
 #include "profile/schema.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <string.h>
 

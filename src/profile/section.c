@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/section.h"
 
-#include "base/str.h"
 #include "base/vec.h"
 #include "profile/language.h"
 

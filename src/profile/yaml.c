@@ -6,7 +6,6 @@
  */
 #include "profile/yaml.h"
 
-#include <stdint.h>
 #include <yaml.h>
 
 #include "base/utf8.h"

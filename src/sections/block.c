@@ -13,7 +13,6 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
-#include "base/str.h"
 #include "profile/language.h"
 #include "profile/rules.h"
 #include "sections/overlay.h"

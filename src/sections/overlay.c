@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/units.h"
 #include "profile/language.h"
 #include "profile/rules.h"
 

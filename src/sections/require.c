@@ -4,7 +4,6 @@
  * flashed.
  */
 #include "base/mem.h"
-#include "base/str.h"
 #include "base/version.h"
 #include "kinds/checks.h"
 #include "profile/language.h"

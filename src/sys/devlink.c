@@ -6,7 +6,6 @@
 #include <linux/devlink.h>
 #include <linux/genetlink.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "sys/genl.h"
 

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/str.h"
 #include "base/units.h"
 #include "sys/clock.h"
 #include "sys/read.h"

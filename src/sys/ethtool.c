@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "base/str.h"
 #include "base/vec.h"
 #include "sys/genl.h"
 

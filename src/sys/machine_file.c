@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
 #include "sys/atomic_file.h"
-#include "sys/clock.h"
 #include "sys/machine.h"
 #include "sys/worker.h"
 

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/str.h"
 #include "sys/machine.h"
 #include "sys/pci.h"
 #include "sys/read.h"

@@ -2,7 +2,6 @@
 #include "sys/nvme.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/nvme_ioctl.h>
 #include <string.h>
 #include <sys/ioctl.h>

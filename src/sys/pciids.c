@@ -3,7 +3,6 @@
 
 #include <setjmp.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "sys/libpci.h"

@@ -13,7 +13,6 @@
 
 #include "base/capability.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "base/units.h"
 #include "sys/read.h"
 #include "sys/trust.h"

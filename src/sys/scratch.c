@@ -6,7 +6,6 @@
 #include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "base/mem.h"
