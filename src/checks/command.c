@@ -153,15 +153,6 @@ static int set_privileges(const struct checked *t, struct probe *p, struct err *
 	return r;
 }
 
-/* min: judges the value; max: judges the value too, or the latency if min: is given. */
-static void set_figures(const struct checked *t, struct probe *p)
-{
-	const char *latency = ynode_get(t->map, "min") ? "latency" : "value";
-
-	probe_judges(p, t, "min", "value", NULL);
-	probe_judges(p, t, "max", latency, NULL);
-}
-
 static void want_command(const struct checked *t, struct probes *ret)
 {
 	const struct ynode *command = ynode_get(t->map, "command");
@@ -171,7 +162,9 @@ static void want_command(const struct checked *t, struct probes *ret)
 	probe_subject(p, "command %s", command->items.v[0]->text);
 	p->budget_ms = 0;
 	take_everything(t->ctx, p);
-	set_figures(t, p);
+	probe_judges(p, t, "min", "value", NULL);
+	/* without min:, max: judges the value */
+	probe_judges(p, t, "max", ynode_get(t->map, "min") ? "latency" : "value", NULL);
 	if (set_program(command, p, &err) < 0 || set_privileges(t, p, &err) < 0)
 		probe_declines(p, CHANGE_CANNOT_MEASURE, "not run: %s", err.text);
 }

@@ -136,11 +136,6 @@ __attribute__((format(printf, 4, 5))) static void blame(struct worst *f, enum fa
 	va_end(ap);
 }
 
-static uint64_t spare_of(const struct change *c, const struct counter *k)
-{
-	return c->want.number == BY_SPARE ? k->spare : (uint64_t)c->want.number;
-}
-
 /* The rise since the look before the load; 0: no such look, or no rise. */
 static uint64_t rise_of(const struct change *c, const struct count *now)
 {
@@ -165,7 +160,7 @@ static void judge_count(const struct change *c, const struct counter *k, const s
 	else if (k->class == COUNTER_FAULT && now->value)
 		blame(f, k->fault, k->remedy, "%s: %s %" PRIu64 " since boot", now->member,
 		      text_of(k), now->value);
-	else if (rise > spare_of(c, k))
+	else if (rise > (c->want.number == BY_SPARE ? k->spare : (uint64_t)c->want.number))
 		blame(f, k->fault, k->remedy, "%s: %s rose by %" PRIu64 " under load, to %" PRIu64,
 		      now->member, text_of(k), rise, now->value);
 }

@@ -7,12 +7,6 @@
 #include "checks/looks.h"
 #include "kinds/function.h"
 
-static bool has_peermem(const struct root *root)
-{
-	return root_exists(root, "/sys/module/nvidia_peermem") ||
-	       root_exists(root, "/sys/module/nv_peer_mem");
-}
-
 static void tell_lack(struct change *c, const char *lacks, bool nvidia)
 {
 	change_observe(c, "neither");
@@ -41,7 +35,8 @@ static int judge_paths(const struct kind_ctx *ctx, struct change *c, const char 
 	c->now.state = CHANGE_SAME;
 	if (by_dmabuf == DMABUF_WORKS) {
 		change_observe(c, "dma-buf");
-	} else if (nvidia && has_peermem(ctx->root)) {
+	} else if (nvidia && (root_exists(ctx->root, "/sys/module/nvidia_peermem") ||
+			      root_exists(ctx->root, "/sys/module/nv_peer_mem"))) {
 		change_observe(c, "nvidia_peermem");
 	} else if (by_dmabuf == DMABUF_UNKNOWN) {
 		c->now.state = CHANGE_UNSUPPORTED;

@@ -109,12 +109,13 @@ void record_set_stage(struct record *r, const struct run *run, unsigned int stag
 	stored_own(missing_list_stored, &r->missing);
 }
 
-const struct record_change *record_find(const struct record *r, const char *id, enum stage end)
+/* The record of the change by the last stage that may have set it. */
+static const struct record_change *find_latest(const struct record *r, const char *id)
 {
 	const struct record_change *latest = NULL;
 	uint64_t at = 0;
 
-	for (enum stage s = 0; s < end; s++)
+	for (enum stage s = 0; s < STAGE_GATE; s++)
 		for (size_t i = 0; i < r->stage[s].changes.n; i++) {
 			const struct record_change *c = &r->stage[s].changes.v[i];
 
@@ -135,7 +136,7 @@ static void find_lessons(const struct record *r, struct lessons *ret)
 					      c->now.follows};
 
 			if (c->now.state == CHANGE_FAILED && c->now.why &&
-			    record_find(r, c->now.id, STAGE_GATE) == c)
+			    find_latest(r, c->now.id) == c)
 				vec_push(&ret->list,
 					 ((struct lesson){c->now.id, or_empty(c->now.wanted),
 							  tried}));

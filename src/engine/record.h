@@ -160,8 +160,6 @@ const char *record_digest(const struct record *r);
 /* Replaces the stage's part: its changes (and those of stages), counts and times. */
 void record_set_stage(struct record *r, const struct run *run, unsigned int stages,
 		      const struct stage_result *result);
-/* The change as the last of the stages before `end` that looked at it left it; NULL: none did. */
-const struct record_change *record_find(const struct record *r, const char *id, enum stage end);
 /*
  * run_open() whose plan knows what the stages of this boot could not set, unless a later stage did,
  * and why. r: or NULL.

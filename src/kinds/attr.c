@@ -24,16 +24,6 @@ static bool of_function(const char *path, char ret[PCI_ADDR_MAX])
 	       slash == '/';
 }
 
-/* The remedy of function_gone() is for a function that was there when the stage began. */
-static int never_there(const char *path, const char *addr, struct err *err)
-{
-	return err_set(err, -ENODEV,
-		       "%s: there is no PCI function %s: is its address misspelt, or is it a VF "
-		       "that sriov: does not create? `lspci -D` lists the functions; the kernel "
-		       "log names those that have left the bus",
-		       path, addr);
-}
-
 static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	const struct attr_item *item = c->on.item;
@@ -51,8 +41,16 @@ static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	}
 	if (item)
 		return err_set(err, -ENOENT, "%s: no such file: %s", c->target, item->absent);
-	if (of_function(c->target, addr) && function_gone(ctx->root, addr, err) < 0)
-		return node_find(ctx->node, addr) ? -ENODEV : never_there(c->target, addr, err);
+	if (of_function(c->target, addr) && function_gone(ctx->root, addr, err) < 0) {
+		/* That remedy is for a function that was there when the stage began. */
+		if (node_find(ctx->node, addr))
+			return -ENODEV;
+		return err_set(err, -ENODEV,
+			       "%s: there is no PCI function %s: is its address misspelt, or is it "
+			       "a VF that sriov: does not create? `lspci -D` lists the functions; "
+			       "the kernel log names those that have left the bus",
+			       c->target, addr);
+	}
 	if (c->optional)
 		return err_set(err, -ENOENT,
 			       "%s: no such file, and no kernel has a file of this name, so "

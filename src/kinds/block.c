@@ -35,16 +35,6 @@ static char *path_of(const struct change *c, const struct disk *disk)
 	return xasprintf("/sys/block/%s/queue/%s", disk_named(c, disk), item->file);
 }
 
-static int not_offered(const struct change *c, const struct disk *disk, struct err *err)
-{
-	const struct block_item *item = c->on.item;
-
-	return err_set(err, -EOPNOTSUPP,
-		       "%s (%s): its driver, or this kernel, offers no queue/%s" TO_MEND "leave "
-		       "block.SET.%s out, or name %s in block.SET.optional",
-		       disk_named(c, disk), c->on.name, item->file, c->on.key, c->on.key);
-}
-
 /*
  * -ENODEV: the disk disappeared meanwhile. Without writeback throttling, for example with the
  * scheduler bfq, the kernel rejects a read of wbt_lat_usec (-EINVAL, queue_wb_lat_show()), which
@@ -61,7 +51,10 @@ static int read_value(const struct root *root, const struct change *c, const str
 	if (r == -ENOENT && !root_exists(root, "/sys/block/%s", disk_named(c, disk)))
 		return -ENODEV;
 	if (r == -ENOENT)
-		return not_offered(c, disk, err);
+		return err_set(err, -EOPNOTSUPP,
+			       "%s (%s): its driver, or this kernel, offers no queue/%s" TO_MEND
+			       "leave block.SET.%s out, or name %s in block.SET.optional",
+			       disk_named(c, disk), c->on.name, item->file, c->on.key, c->on.key);
 	if (r == -EINVAL && streq(item->file, "wbt_lat_usec")) {
 		*ret = xstrdup("0");
 		return 0;
@@ -218,17 +211,6 @@ static char *listed(const char *text)
 	return str_take(&out);
 }
 
-static int no_scheduler(const struct change *c, const struct disk *disk, const char *text,
-			struct err *err)
-{
-	cleanup_free char *has = listed(text);
-
-	return err_set(err, -EINVAL,
-		       "%s: this kernel has no scheduler %s (no module %s-iosched); expected one "
-		       "of: %.200s",
-		       disk->name, c->desired, c->desired, has);
-}
-
 /*
  * Without a scheduler, the tags of the hardware limit the queue; with a scheduler, the queue has
  * its own tags, at most MAX_SCHED_RQ (blk_mq_tag_update_depth() of block/blk-mq-tag.c).
@@ -262,8 +244,14 @@ static int explain(const struct root *root, const struct change *c, const struct
 
 	if (r == -ENODEV || !root_exists(root, "/sys/block/%s", disk_named(c, disk)))
 		return 0; /* the disk disappeared; the next look reports the present disks */
-	if (r == -EINVAL && streq(item->file, "scheduler"))
-		return no_scheduler(c, disk, text, err);
+	if (r == -EINVAL && streq(item->file, "scheduler")) {
+		cleanup_free char *has = listed(text);
+
+		return err_set(err, -EINVAL,
+			       "%s: this kernel has no scheduler %s (no module %s-iosched); "
+			       "expected one of: %.200s",
+			       disk->name, c->desired, c->desired, has);
+	}
 	if (r == -EINVAL && streq(item->file, "nr_requests"))
 		return too_many(root, c, disk, err);
 	return err_wrap(err, "%s (%s)", disk_named(c, disk), c->on.name);

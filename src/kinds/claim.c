@@ -246,12 +246,6 @@ static void search_free(struct search *s)
 	vec_free(&s->partners.list);
 }
 
-static bool agree(const struct change *c, const struct rival *other)
-{
-	return change_equal(c->compare, c->desired, other->desired) ||
-	       change_equal(other->compare, c->desired, other->desired);
-}
-
 static void claim_one(struct search *s, const struct change *c, const char *path, struct claim *ret)
 {
 	const struct rival *owner = contender_for(s->root, &s->may_own, path);
@@ -259,7 +253,8 @@ static void claim_one(struct search *s, const struct change *c, const char *path
 
 	if (owner) {
 		join(&s->owners, owner);
-	} else if (other && !agree(c, other)) {
+	} else if (other && !(change_equal(c->compare, c->desired, other->desired) ||
+			      change_equal(other->compare, c->desired, other->desired))) {
 		if (!ret->contested++) {
 			ret->contest = describe_contest(c, other, path);
 			ret->first = xstrdup(path);
@@ -271,18 +266,13 @@ static void claim_one(struct search *s, const struct change *c, const char *path
 	}
 }
 
-static bool is_path_of_its_own(const struct change *c)
-{
-	return !c->file && !pattern_is(c->target) && !c->yields_to.list.n && !c->contests.list.n;
-}
-
 int claim_find(const struct kind_ctx *ctx, struct change *c, struct claim *ret, struct err *err)
 {
 	cleanup_strv struct strv paths = {0};
 	struct search s __attribute__((__cleanup__(search_free))) = {.root = ctx->root};
 	int r;
 
-	if (is_path_of_its_own(c)) {
+	if (!c->file && !pattern_is(c->target) && !c->yields_to.list.n && !c->contests.list.n) {
 		strv_add(&ret->files, c->target);
 		ret->all = 1;
 		return 0;

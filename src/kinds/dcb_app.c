@@ -125,11 +125,6 @@ const struct dcb_item dcb_trust = {.sort = DCB_SORT,
  * (bnxt_hwrm_set_dcbx_app()). */
 enum { ROCE_UDP_PORT = 4791 };
 
-static bool is_roce(const struct dcb_app *app)
-{
-	return app->selector == IEEE_8021QAZ_APP_SEL_DGRAM && app->protocol == ROCE_UDP_PORT;
-}
-
 static struct dcb_app roce_app(const struct change *c)
 {
 	return (struct dcb_app){.selector = IEEE_8021QAZ_APP_SEL_DGRAM,
@@ -146,7 +141,8 @@ static void show_roce(const struct dcb_port *port, const struct change *c, struc
 {
 	(void)c;
 	for (size_t i = 0; i < port->info->app.n; i++)
-		if (is_roce(&port->info->app.v[i]))
+		if (port->info->app.v[i].selector == IEEE_8021QAZ_APP_SEL_DGRAM &&
+		    port->info->app.v[i].protocol == ROCE_UDP_PORT)
 			str_addf(ret, "%s%u", ret->len ? " " : "", port->info->app.v[i].priority);
 	if (!ret->len)
 		str_add(ret, "none");
@@ -201,14 +197,6 @@ static void show_map(const struct dcb_port *port, const struct change *c, struct
 	}
 }
 
-static bool driver_replaces(const struct dcb_port *port)
-{
-	for (size_t i = 0; i < array_len(replaces); i++)
-		if (streq(port->driver, replaces[i]))
-			return true;
-	return false;
-}
-
 static int add_entry(const struct dcb_port *port, const struct part *part, struct err *err)
 {
 	struct dcb_app app = dscp_app(part);
@@ -222,7 +210,7 @@ static int add_entry(const struct dcb_port *port, const struct part *part, struc
  */
 static int remap(const struct dcb_port *port, const struct part *part, struct err *err)
 {
-	int r = driver_replaces(port)
+	int r = str_index(port->driver, replaces, array_len(replaces)) >= 0
 			? 0
 			: drop(port, IEEE_8021QAZ_APP_SEL_DSCP, (int)part->index, err);
 

@@ -51,14 +51,6 @@ static bool parse_mount(const char *line, struct mounted *ret)
 	       sscanf(rest, " - %31s %255s", ret->type, ret->source) == 2;
 }
 
-static const char *system_dir(const char *dir)
-{
-	for (size_t i = 0; i < array_len(system_dirs); i++)
-		if (streq(dir, system_dirs[i]))
-			return system_dirs[i];
-	return NULL;
-}
-
 static bool read_dev(const struct root *root, const char *name, dev_t *ret)
 {
 	cleanup_free char *text = NULL;
@@ -122,7 +114,8 @@ static bool find_below(const struct root *root, const struct mounted *m, struct 
 
 static void add_mount(const struct root *root, const struct mounted *m, struct carriers *ret)
 {
-	const char *dir = system_dir(m->dir);
+	int at = str_index(m->dir, system_dirs, array_len(system_dirs));
+	const char *dir = at < 0 ? NULL : system_dirs[at];
 	cleanup_strv struct strv disks = {0};
 
 	if (!dir)

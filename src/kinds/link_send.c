@@ -182,14 +182,6 @@ static int send_pause(const struct kind_ctx *ctx, const struct sending *s, struc
 
 /* --- the rest ----------------------------------------------------------------------------- */
 
-static int send_number(const struct sending *s, struct err *err)
-{
-	int r = machine_link_number(s->port->ifindex, s->job->item->attr,
-				    (uint32_t)link_wanted(s->job, s->v[0]), err);
-
-	return r < 0 ? refused(r, s, err) : 0;
-}
-
 static int send_file(const struct root *root, const struct sending *s, struct err *err)
 {
 	cleanup_free char *path =
@@ -211,7 +203,9 @@ static int send_all(const struct kind_ctx *ctx, const struct sending *s, struct 
 		r = send_group(s, false, err);
 		return r < 0 ? r : judge_again(ctx->root, s, err);
 	case LINK_ATTR:
-		return send_number(s, err);
+		r = machine_link_number(s->port->ifindex, s->job->item->attr,
+					(uint32_t)link_wanted(s->job, s->v[0]), err);
+		return r < 0 ? refused(r, s, err) : 0;
 	case LINK_UP:
 		r = machine_link_up(s->port->ifindex, s->v[0]->want.number, err);
 		return r < 0 ? refused(r, s, err) : 0;

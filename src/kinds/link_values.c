@@ -101,15 +101,6 @@ static int not_offered(const struct link_job *job, const struct part *part, cons
 		       port->name, job->addr, job->driver, key, key, job->key);
 }
 
-static int have_number(const struct link_job *job, const struct part *part, const struct port *port,
-		       uint64_t *ret, struct err *err)
-{
-	struct eth_number number = port_number(port, part->item);
-
-	*ret = number.value;
-	return number.there ? 0 : not_offered(job, part, port, err);
-}
-
 static int have_file(const struct link_job *job, const struct part *part, const struct port *port,
 		     uint64_t *ret, struct err *err)
 {
@@ -120,18 +111,6 @@ static int have_file(const struct link_job *job, const struct part *part, const 
 	if (parse_u64(text, ret) < 0)
 		return err_set(err, -EBADMSG, "%s (%s): %s has '%s', which is not a number",
 			       port->name, job->addr, job->item->file, text);
-	return 0;
-}
-
-/* A captured tree has the attribute as a file. */
-static int have_attr(const struct link_job *job, const struct part *part, const struct port *port,
-		     uint64_t *ret, struct err *err)
-{
-	uint32_t number;
-
-	if (!port_attr(port, job->item->attr, &number))
-		return have_file(job, part, port, ret, err);
-	*ret = number;
 	return 0;
 }
 
@@ -250,24 +229,33 @@ static int have_of_group(const struct link_job *job, const struct part *part,
 			 const struct port *port, uint64_t *ret, struct err *err)
 {
 	int r = port->result[job->item->group];
+	struct eth_number number;
 
 	if (r == -EOPNOTSUPP)
 		return not_offered(job, part, port, err);
 	if (r < 0)
 		return err_errno(err, r, "asking for %s of %s (%s)", job->key, port->name,
 				 job->addr);
-	return eth_has_flags(job->item->group) ? have_flag(job, part, port, ret, err)
-					       : have_number(job, part, port, ret, err);
+	if (eth_has_flags(job->item->group))
+		return have_flag(job, part, port, ret, err);
+	number = port_number(port, part->item);
+	*ret = number.value;
+	return number.there ? 0 : not_offered(job, part, port, err);
 }
 
 int link_have(const struct link_job *job, const struct part *part, const struct port *port,
 	      uint64_t *ret, struct err *err)
 {
+	uint32_t number;
+
 	switch (job->item->how) {
 	case LINK_ETHTOOL:
 		return have_of_group(job, part, port, ret, err);
-	case LINK_ATTR:
-		return have_attr(job, part, port, ret, err);
+	case LINK_ATTR: /* a captured tree has the attribute as a file */
+		if (!port_attr(port, job->item->attr, &number))
+			return have_file(job, part, port, ret, err);
+		*ret = number;
+		return 0;
 	case LINK_UP:
 		*ret = port->up;
 		return 0;

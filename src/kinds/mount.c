@@ -251,14 +251,6 @@ static bool source_is(const struct table *t, struct libmnt_fs *fs, const char *w
 	       (!shown[len] || (shown[len] == '/' && !shown[len + 1]));
 }
 
-/* File systems that are never written to. */
-static bool is_read_only_type(const char *type)
-{
-	static const char *const types[] = {"squashfs", "erofs", "iso9660", "cramfs", "romfs"};
-
-	return str_index(type, types, array_len(types)) >= 0;
-}
-
 /*
  * Whether a disk's file system is read-only although the profile does not ask for it. mount(8)
  * falls back to read-only if the device rejects writes, and the kernel after an error
@@ -266,9 +258,12 @@ static bool is_read_only_type(const char *type)
  */
 static bool is_made_read_only(const struct ynode *mount, const char *shown)
 {
+	static const char *const never_written[] = {"squashfs", "erofs", "iso9660", "cramfs",
+						    "romfs"};
 	const char *type = ynode_text(mount, "type", "");
 
-	return mount_type_of(type) == MOUNT_DISK && !is_read_only_type(type) &&
+	return mount_type_of(type) == MOUNT_DISK &&
+	       str_index(type, never_written, array_len(never_written)) < 0 &&
 	       commas_have(shown, "ro") && !commas_have(ynode_text(mount, "options", ""), "ro");
 }
 

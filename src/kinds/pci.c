@@ -120,14 +120,6 @@ static int look_at_bits(const struct kind_ctx *ctx, struct change *c, struct err
 	return 0;
 }
 
-static int set_bits(const struct kind_ctx *ctx, struct change *c, struct err *err)
-{
-	const struct pci_setting *setting = c->on.item;
-	uint16_t bits = (uint16_t)(c->want.number * lowest_bit(setting->mask));
-
-	return machine_pci_express(ctx->root, c->on.name, setting->reg, setting->mask, bits, err);
-}
-
 /* ----------------------------------------------------------------------------------------- */
 
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
@@ -141,7 +133,10 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	const struct pci_setting *setting = c->on.item;
 
-	return setting->set ? setting->set(ctx, c, err) : set_bits(ctx, c, err);
+	if (setting->set)
+		return setting->set(ctx, c, err);
+	return machine_pci_express(ctx->root, c->on.name, setting->reg, setting->mask,
+				   (uint16_t)(c->want.number * lowest_bit(setting->mask)), err);
 }
 
 /* Blocks, because the access wakes a sleeping function and trains its link again. */

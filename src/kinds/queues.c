@@ -74,22 +74,14 @@ static const struct link_item *row_of(const struct link_item *only, size_t n, bo
 	return item && item->how == LINK_QUEUES && (!only || only == item) ? item : NULL;
 }
 
-static unsigned int count_queues(const struct root *root, const struct link_item *item,
-				 const char *netdev)
+/* Adds "12 eth0 3 8 00ff": row, netdev, queue, number of queues, and text or "-". */
+static int add_files(const struct root *root, size_t row, const struct link_item *item,
+		     const char *netdev, struct str *out, struct err *err)
 {
 	unsigned int n = 0;
 
 	while (root_exists(root, "/sys/class/net/%s/queues/%s-%u", netdev, item->queues, n))
 		n++;
-	return n;
-}
-
-/* Adds "12 eth0 3 8 00ff": row, netdev, queue, number of queues, and text or "-". */
-static int add_files(const struct root *root, size_t row, const struct link_item *item,
-		     const char *netdev, struct str *out, struct err *err)
-{
-	unsigned int n = count_queues(root, item, netdev);
-
 	for (unsigned int i = 0; i < n; i++) {
 		cleanup_free char *path = path_of(item, netdev, i), *text = NULL;
 		int r = read_attr(root, &text, err, "%s", path);

@@ -333,11 +333,6 @@ static int set_override(const struct vf *vf, struct err *err)
 	return 0;
 }
 
-static bool has_own_driver(const struct vf *vf, const char *driver)
-{
-	return vf->want == VF_DRIVER_NETDEV && driver_fits(vf->want, driver);
-}
-
 /* Waits for the devices, because the right driver may still be creating them. */
 static bool comes_by_itself(struct vf *vf, uint64_t deadline)
 {
@@ -355,7 +350,7 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	if (r < 0)
 		return function_going(ctx->root, vf.pf, r, err) < 0 ? -ENODEV : r;
 	read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", vf.addr);
-	if (has_own_driver(&vf, driver)) {
+	if (vf.want == VF_DRIVER_NETDEV && driver_fits(vf.want, driver)) {
 		/* A container or a program may use the devices that exist, so the driver stays. */
 		if (!lacks_netdev(&vf) || !lacks_rdma(&vf))
 			return 0;

@@ -220,15 +220,6 @@ static unsigned int count_vfs(const struct node *node, const char *pf)
 	return n;
 }
 
-/* The nearest bridge above the function; a function of a root bus has none. */
-static void take_bridge(const struct root *root, struct thing *t)
-{
-	cleanup_strv struct strv above = {0};
-
-	if (pci_ports_above(root, t->name, &above, NULL) == 0 && above.n)
-		set_fact(t, "bridge", false, "%s", above.v[above.n - 1]);
-}
-
 static void take_function(const struct root *root, const struct node *node, const struct pci_fn *fn,
 			  struct thing_list *list)
 {
@@ -241,11 +232,14 @@ static void take_function(const struct root *root, const struct node *node, cons
 	};
 	cleanup_free char *dir = xasprintf(PCI_DIR "/%s", fn->addr);
 	cleanup_free char *group = xasprintf("%s/iommu_group", dir);
+	cleanup_strv struct strv above = {0};
 	struct thing *t = push(list, fn->addr);
 
 	read_facts(root, t, link, array_len(link), dir);
 	read_link_fact(root, t, "iommu_group", group);
-	take_bridge(root, t);
+	/* The nearest bridge above the function; a function of a root bus has none. */
+	if (pci_ports_above(root, t->name, &above, NULL) == 0 && above.n)
+		set_fact(t, "bridge", false, "%s", above.v[above.n - 1]);
 	/* Count the VFs, because reading sriov_numvfs takes the device lock. */
 	if (fn->totalvfs)
 		set_fact(t, "numvfs", true, "%u", count_vfs(node, fn->addr));

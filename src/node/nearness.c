@@ -161,11 +161,6 @@ bool pci_fn_is_gpu(const struct pci_fn *fn)
 	       (of_gpus && (fn->class >> 8 == CLASS_VGA || fn->class >> 16 == CLASS_ACCELERATOR));
 }
 
-static bool is_nic(const struct pci_fn *fn)
-{
-	return fn->class >> 16 == CLASS_NETWORK || fn->ibdevs.n;
-}
-
 void pairs_of_node(const struct root *root, const struct node *node, struct pairs *ret)
 {
 	const struct pci_functions *functions = node_functions(node);
@@ -178,7 +173,7 @@ void pairs_of_node(const struct root *root, const struct node *node, struct pair
 			continue;
 		if (pci_fn_is_gpu(fn))
 			vec_push(&gpus, fn);
-		else if (is_nic(fn))
+		else if (fn->class >> 16 == CLASS_NETWORK || fn->ibdevs.n)
 			vec_push(&nics, fn);
 	}
 	if (gpus.n)

@@ -101,11 +101,6 @@ static char *identifier_of(const struct root *root, const char *addr)
 	return vpd_find(vpd, len, "V3", &f) ? xstrndup((const char *)f.data, f.len) : xstrdup("");
 }
 
-static bool is_data_direct(const struct pci_fn *fn)
-{
-	return fn->vendor == VENDOR_MELLANOX && fn->device == DATA_DIRECT;
-}
-
 void p2p_movers_find(const struct root *root, const struct node *node, struct p2p_movers *ret)
 {
 	const struct pci_functions *functions = node_functions(node);
@@ -113,7 +108,7 @@ void p2p_movers_find(const struct root *root, const struct node *node, struct p2
 	for (size_t i = 0; i < functions->n; i++) {
 		const struct pci_fn *fn = &functions->v[i];
 
-		if (is_data_direct(fn))
+		if (fn->vendor == VENDOR_MELLANOX && fn->device == DATA_DIRECT)
 			vec_push(&ret->list,
 				 ((struct p2p_mover){fn, identifier_of(root, fn->addr)}));
 	}

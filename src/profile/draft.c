@@ -92,11 +92,6 @@ static void add_head(struct draft *d, const char *name, const char *fits)
 			 fits, fits, fits);
 }
 
-static bool makes_sku(const struct draft_set *set)
-{
-	return str_starts(set->name, "gpus") || streq(set->name, "rails");
-}
-
 /*
  * Lists PCI ids, because DMI is not enough: a chassis is sold with different GPUs, and a cloud has
  * one name for all its machines.
@@ -109,7 +104,8 @@ static void add_match_parts(struct draft *d, bool sku_only)
 		const struct draft_set *set = &d->sets.set.v[i];
 		const struct pci_fn *fn = set->fn.v[0];
 
-		if (!set->by_address && (!sku_only || makes_sku(set)))
+		if (!set->by_address &&
+		    (!sku_only || str_starts(set->name, "gpus") || streq(set->name, "rails")))
 			str_addf(&ids, "%s\"%04x:%04x\"", ids.len ? ", " : "", fn->vendor,
 				 fn->device);
 	}

@@ -178,22 +178,17 @@ static void assign(struct import *im, const struct origin *from, const char *nam
 	im->assigned = NULL;
 }
 
-/* A line that begins within the value of an earlier line. */
-static void value_line(struct import *im, const struct origin *from, const char *text)
-{
-	cleanup_str struct str value = {0};
-
-	unquote(text, &im->quote, &value);
-	import_refuse(im, from,
-		      "is within a value that begins further up; write that value in one line");
-}
-
 static void grub_line(struct import *im, const struct origin *from, char *text)
 {
 	char *value;
 
 	if (im->quote) {
-		value_line(im, from, text);
+		cleanup_str struct str rest = {0}; /* of the value of an earlier line */
+
+		unquote(text, &im->quote, &rest);
+		import_refuse(im, from,
+			      "is within a value that begins further up; write that value in one "
+			      "line");
 		return;
 	}
 	if (str_starts(text, "export "))
@@ -228,22 +223,18 @@ static const struct {
 	[IMPORT_GRUB] = {grub_line, "#", true},
 };
 
-/* All files of GRUB, of tuned and of cmdline.d make one command line each; another file its own. */
-static unsigned int command_line_of(const struct import *im, const char *path,
-				    enum import_kind kind)
-{
-	bool alone = kind == IMPORT_CMDLINE && !strstr(path, "cmdline.d/");
-
-	return alone ? IMPORT_TUNED + 1 + (unsigned int)im->files.n : kind;
-}
-
 void import_text(struct import *im, const char *path, bool below, const char *text,
 		 enum import_kind kind)
 {
 	unsigned int number = 0, lines = 0;
+	bool alone = kind == IMPORT_CMDLINE && !strstr(path, "cmdline.d/");
 	char *line;
 
-	im->command_line = command_line_of(im, path, kind);
+	/*
+	 * All files of GRUB, of tuned and of cmdline.d make one command line each; another file
+	 * its own.
+	 */
+	im->command_line = alone ? IMPORT_TUNED + 1 + (unsigned int)im->files.n : kind;
 	im->quote = '\0';
 	if (kind == IMPORT_TUNED) {
 		import_tuned(im, path, below, text);

@@ -56,14 +56,6 @@ static const char *page_size(const char *text)
 	return NULL;
 }
 
-static void begin_line(struct pools *p, unsigned int line)
-{
-	p->line = line;
-	p->first = p->cur = p->list.n;
-	p->valid = true;
-	vec_push(&p->list, (struct pool){.is_default = true});
-}
-
 static size_t pool_of(struct pools *p, const char *size)
 {
 	for (size_t i = p->first; i < p->list.n; i++)
@@ -121,8 +113,12 @@ static size_t read_argument(struct pools *p, const struct imported *one)
 {
 	const char *value = strchr(one->said, '=') + 1;
 
-	if (one->pages_line != p->line)
-		begin_line(p, one->pages_line);
+	if (one->pages_line != p->line) {
+		p->line = one->pages_line;
+		p->first = p->cur = p->list.n;
+		p->valid = true;
+		vec_push(&p->list, (struct pool){.is_default = true});
+	}
 	if (str_starts(one->said, "hugepagesz="))
 		return read_size(p, value);
 	if (str_starts(one->said, "default_hugepagesz="))

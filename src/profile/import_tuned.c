@@ -405,17 +405,6 @@ static bool governs(struct tuned *t, const struct origin *from, const struct opt
 	return false;
 }
 
-static bool has_row(struct tuned *t, const struct origin *from, const char *plugin,
-		    const struct option *o, const char *value)
-{
-	for (size_t i = 0; i < array_len(rows); i++)
-		if (streq(rows[i].plugin, plugin) && streq(rows[i].option, o->key)) {
-			mapped(t, from, i, value);
-			return true;
-		}
-	return false;
-}
-
 static void of_cpu(struct tuned *t, const struct origin *from, const struct option *o,
 		   const char *value)
 {
@@ -429,15 +418,6 @@ static void of_cpu(struct tuned *t, const struct origin *from, const struct opti
 		import_refuse(t->im, from, "no key sets this; cpu.epp is the nearest");
 	else
 		import_refuse(t->im, from, "no key sets this; write the files of CPUs in sysfs:");
-}
-
-static void of_vm(struct tuned *t, const struct origin *from, const struct option *o,
-		  const char *value)
-{
-	if (str_starts(o->key, "dirty_"))
-		vm_amount(t, from, o, value);
-	else
-		import_refuse(t->im, from, "the plug-in vm has no such option");
 }
 
 /* Whether the plug-in is in `elsewhere`; if so, lists the option with the reason. */
@@ -454,8 +434,11 @@ static bool belongs_elsewhere(struct tuned *t, const struct origin *from, const 
 static void setting(struct tuned *t, const struct origin *from, const char *plugin,
 		    const struct option *o, const char *value)
 {
-	if (has_row(t, from, plugin, o, value))
-		return;
+	for (size_t i = 0; i < array_len(rows); i++)
+		if (streq(rows[i].plugin, plugin) && streq(rows[i].option, o->key)) {
+			mapped(t, from, i, value);
+			return;
+		}
 	if (streq(plugin, "sysctl"))
 		sysctl(t, from, o, value);
 	else if (streq(plugin, "sysfs"))
@@ -468,8 +451,10 @@ static void setting(struct tuned *t, const struct origin *from, const char *plug
 		scheduler(t, from, o);
 	else if (streq(plugin, "cpu"))
 		of_cpu(t, from, o, value);
+	else if (streq(plugin, "vm") && str_starts(o->key, "dirty_"))
+		vm_amount(t, from, o, value);
 	else if (streq(plugin, "vm"))
-		of_vm(t, from, o, value);
+		import_refuse(t->im, from, "the plug-in vm has no such option");
 	else
 		import_refuse(t->im, from, "railhead knows no plug-in %s of tuned", plugin);
 }
@@ -631,23 +616,6 @@ static void include_variables(struct tuned *t, const struct origin *from, const 
 
 /* --- a whole file -------------------------------------------------------------------------- */
 
-static void main_option(struct tuned *t, const struct origin *from, const struct option *o)
-{
-	if (streq(o->key, "include"))
-		include_profiles(t, from, o);
-	else
-		import_refuse(t->im, from, "describes the tuned profile; not a setting");
-}
-
-static void variables_option(struct tuned *t, const struct origin *from, const struct option *o)
-{
-	if (streq(o->key, "include")) {
-		include_variables(t, from, o->value);
-		return;
-	}
-	variable_line(t, from, o);
-}
-
 /*
  * Called for included profiles, then variables, then plug-ins, in this order independent of the
  * order in the file, because later ones use earlier ones.
@@ -662,10 +630,14 @@ static void each_option(struct tuned *t, const char *section)
 
 		if (section ? !streq(o->section, section) : is_main || is_variable)
 			continue;
-		if (is_main)
-			main_option(t, &from, o);
+		if (is_main && streq(o->key, "include"))
+			include_profiles(t, &from, o);
+		else if (is_main)
+			import_refuse(t->im, &from, "describes the tuned profile; not a setting");
+		else if (is_variable && streq(o->key, "include"))
+			include_variables(t, &from, o->value);
 		else if (is_variable)
-			variables_option(t, &from, o);
+			variable_line(t, &from, o);
 		else
 			plugin_option(t, &from, o);
 	}

@@ -182,12 +182,6 @@ static bool keep_isolated(struct import *im, const struct origin *from, const ch
 	return true;
 }
 
-static bool is_about_pages(const char *word)
-{
-	return str_starts(word, "hugepages=") || str_starts(word, "hugepagesz=") ||
-	       str_starts(word, "default_hugepagesz=");
-}
-
 void import_argument(struct import *im, const struct origin *from, const char *word)
 {
 	cleanup_free char *name = xstrndup(word, arg_key_len(word));
@@ -199,7 +193,8 @@ void import_argument(struct import *im, const struct origin *from, const char *w
 		import_refuse(im, from, "%s", why);
 	else if (strchr(word, '$'))
 		import_refuse(im, from, "contains a variable without a known value");
-	else if (is_about_pages(word))
+	else if (str_starts(word, "hugepages=") || str_starts(word, "hugepagesz=") ||
+		 str_starts(word, "default_hugepagesz="))
 		import_refuse_pages(im, from, false);
 	else if (!keep_iommu(im, from, word) && !keep_isolated(im, from, word))
 		import_keep(im, from, &slot, word);

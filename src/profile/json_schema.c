@@ -81,12 +81,6 @@ static bool accepts_int(const struct spec *s, int64_t v)
 	return spec_accepts(s, text);
 }
 
-static bool accepts_ints(const struct spec *s)
-{
-	return accepts_int(s, s->min) || accepts_int(s, s->max) || accepts_int(s, 1) ||
-	       accepts_int(s, 16);
-}
-
 /* 0.5, and 1e-5, which is a valid module name */
 static bool accepts_fractions(const struct spec *s)
 {
@@ -97,7 +91,8 @@ static void add_numbers(json_t *obj, json_t *types, const struct spec *s)
 {
 	if (accepts_fractions(s))
 		add(types, json_string("number"));
-	else if (accepts_ints(s))
+	else if (accepts_int(s, s->min) || accepts_int(s, s->max) || accepts_int(s, 1) ||
+		 accepts_int(s, 16))
 		add(types, json_string("integer"));
 	else
 		return;
@@ -231,15 +226,6 @@ static json_t *field_value(const struct gen *g, const struct field *f, const str
 	return describe_key(f, s, value_of(g, s, nullable));
 }
 
-static void add_append(const struct gen *g, const struct field *f, json_t *properties,
-		       json_t *dependencies)
-{
-	cleanup_free char *key = xasprintf("%s+", f->name);
-
-	put(properties, key, field_value(g, f, spec_for(f->spec, YAML_LIST), false));
-	put(dependencies, key, json_pack("{s:{s:b}}", "properties", f->name, false));
-}
-
 /* A key that only a profile may have makes the document a profile, which must have `own`. */
 static void add_own(const struct spec *s, const struct field *own, json_t *required,
 		    json_t *dependencies)
@@ -264,8 +250,14 @@ static json_t *map_of_fields(const struct gen *g, const struct spec *s, bool in_
 
 	for (const struct field *f = s->fields; f->name; f++) {
 		put(properties, f->name, field_value(g, f, f->spec, !(f->flags & FIELD_OWN)));
-		if (spec_may_append(s, f))
-			add_append(g, f, properties, dependencies);
+		if (spec_may_append(s, f)) {
+			cleanup_free char *key = xasprintf("%s+", f->name);
+
+			put(properties, key,
+			    field_value(g, f, spec_for(f->spec, YAML_LIST), false));
+			put(dependencies, key,
+			    json_pack("{s:{s:b}}", "properties", f->name, false));
+		}
 		if (f->flags & FIELD_OWN)
 			add_own(s, f, required, dependencies);
 		else if (in_list && f->flags & FIELD_REQUIRED)
@@ -297,11 +289,6 @@ static json_t *either(const struct gen *g, const struct spec *s, bool nullable)
 	return json_pack("{s:o}", "anyOf", list);
 }
 
-static void describe(json_t *obj, const struct spec *s)
-{
-	put(obj, "description", json_string(s->what));
-}
-
 static json_t *body(const struct gen *g, const struct def *d, bool nullable)
 {
 	const struct spec *s = d->spec;
@@ -323,7 +310,7 @@ static json_t *body(const struct gen *g, const struct def *d, bool nullable)
 					  "additionalProperties", value_of(g, s->item, true));
 		put(obj, "type", type_of("object", nullable));
 	}
-	describe(obj, s);
+	put(obj, "description", json_string(s->what));
 	return obj;
 }
 
@@ -425,13 +412,6 @@ static void name_def(const struct gen *g, struct def *d)
 
 /* --- the document ------------------------------------------------------------------------- */
 
-static void put_head(json_t *doc)
-{
-	put(doc, "$schema", json_string("http://json-schema.org/draft-07/schema#"));
-	put(doc, "$id", json_string("railhead-profile.schema.json"));
-	put(doc, "title", json_string("railhead profile or drop-in"));
-}
-
 json_t *json_schema(void)
 {
 	struct gen g = {0};
@@ -449,7 +429,9 @@ json_t *json_schema(void)
 			put(definitions, d->name, body(&g, d, d->nullable));
 	}
 	put(doc, "definitions", definitions);
-	put_head(doc);
+	put(doc, "$schema", json_string("http://json-schema.org/draft-07/schema#"));
+	put(doc, "$id", json_string("railhead-profile.schema.json"));
+	put(doc, "title", json_string("railhead profile or drop-in"));
 	for (size_t i = 0; i < g.defs.n; i++)
 		free(g.defs.v[i].name);
 	vec_free(&g.defs);

@@ -109,16 +109,6 @@ static bool is_append(const struct ynode *key, const struct ynode *value)
 	return len > 1 && key->text[len - 1] == '+' && value->kind == YAML_LIST;
 }
 
-static void replace(struct merge *m, struct ynode *base, const struct ynode *key,
-		    const struct ynode *value, const struct spec *spec)
-{
-	const struct ynode *old = ynode_get(base, key->text);
-
-	if (old)
-		note_shadow(m, old, value->at, false);
-	ynode_set(base, key, settle(m, value, spec_child(spec, key->text)));
-}
-
 static void lay_key(struct merge *m, struct ynode *base, const struct ynode *key,
 		    const struct ynode *value, const struct spec *spec)
 {
@@ -130,8 +120,11 @@ static void lay_key(struct merge *m, struct ynode *base, const struct ynode *key
 		delete_key(m, base, key);
 	else if (old && old->kind == YAML_MAP && value->kind == YAML_MAP)
 		lay_over(m, old, value, spec_child(spec, key->text));
-	else
-		replace(m, base, key, value, spec);
+	else {
+		if (old)
+			note_shadow(m, old, value->at, false);
+		ynode_set(base, key, settle(m, value, spec_child(spec, key->text)));
+	}
 }
 
 static void lay_over(struct merge *m, struct ynode *base, const struct ynode *over,

@@ -32,11 +32,6 @@ static void match_is_there(struct ruling *r)
 			"no condition, so every machine would match; write dmi: {sys_vendor: ...}");
 }
 
-static bool is_of(const char *arch, const char *vendor)
-{
-	return streq(arch, "aarch64") == streq(vendor, "arm");
-}
-
 /* Reports conditions that exclude each other. */
 static void one_machine_is_meant(struct ruling *r)
 {
@@ -50,7 +45,8 @@ static void one_machine_is_meant(struct ruling *r)
 			   "this profile matches CPUs of %.20s only (at %s), so this never holds",
 			   vendor->text, seen(r, vendor));
 	vendor = vendor ?: expect;
-	if (*scalar(arch) && *scalar(vendor) && !is_of(arch->text, vendor->text))
+	if (*scalar(arch) && *scalar(vendor) &&
+	    streq(arch->text, "aarch64") != streq(vendor->text, "arm"))
 		rule_error(r, arch, "match.arch",
 			   "no CPU of %.20s (at %s) is %.20s; drop one of the two", vendor->text,
 			   seen(r, vendor), arch->text);

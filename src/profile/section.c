@@ -4,16 +4,6 @@
 #include "base/vec.h"
 #include "profile/language.h"
 
-static struct field field_of(const struct section *s)
-{
-	return (struct field){
-		.name = s->name,
-		.spec = s->spec,
-		.help = s->help,
-		.class = s->class,
-	};
-}
-
 const struct spec *schema_profile(void)
 {
 	static VEC(struct field) fields;
@@ -24,7 +14,10 @@ const struct spec *schema_profile(void)
 	for (const struct field *f = schema_document.fields; f->name; f++)
 		vec_push(&fields, *f);
 	for (const struct section *const *s = sections; *s; s++)
-		vec_push(&fields, field_of(*s));
+		vec_push(&fields, ((struct field){.name = (*s)->name,
+						  .spec = (*s)->spec,
+						  .help = (*s)->help,
+						  .class = (*s)->class}));
 	vec_push(&fields, (struct field){0});
 	profile = schema_document;
 	profile.fields = fields.v;

@@ -105,11 +105,6 @@ static void add_first(const struct root *root, const char *name, struct strv *re
 	}
 }
 
-static bool is_dropin_name(const char *name)
-{
-	return *name != '.' && str_ends(name, ".conf");
-}
-
 /* Whether root alone decides which files are there. */
 static bool is_trusted(const struct root *root, const char *dir, struct diags *diags)
 {
@@ -135,7 +130,8 @@ static void list_dropins(const struct root *root, struct strv *ret, struct diags
 		if (r < 0 && r != -ENOENT)
 			file_error(diags, dir, r);
 		for (size_t j = 0; j < names.n; j++)
-			if (is_dropin_name(names.v[j]) && !strv_contains(ret, names.v[j]))
+			if (*names.v[j] != '.' && str_ends(names.v[j], ".conf") &&
+			    !strv_contains(ret, names.v[j]))
 				strv_add(ret, names.v[j]);
 	}
 	strv_sort(ret);

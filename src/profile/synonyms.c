@@ -269,14 +269,6 @@ static char *without_blanks(const char *text)
 	return str_take(&out);
 }
 
-static char *other_word(const struct spec *spec, synonym_test *accepts, const char *text)
-{
-	for (const struct synonym *s = synonyms_of_words; s->said; s++)
-		if (streq(s->said, text) && accepts(spec, s->meant))
-			return xstrdup(s->meant);
-	return NULL;
-}
-
 /* "1GiB" becomes 1G, if spec accepts that. The text must have a number before the ending. */
 static char *other_ending(const struct spec *spec, synonym_test *accepts, const char *text)
 {
@@ -300,10 +292,11 @@ char *synonym_value(const struct spec *spec, synonym_test *accepts, const char *
 {
 	cleanup_free char *dense = without_blanks(said);
 	const char *text = dense ?: said;
-	char *other;
 
 	if (dense && *dense && accepts(spec, dense))
 		return take_ptr(dense);
-	other = other_word(spec, accepts, text);
-	return other ?: other_ending(spec, accepts, text);
+	for (const struct synonym *s = synonyms_of_words; s->said; s++)
+		if (streq(s->said, text) && accepts(spec, s->meant))
+			return xstrdup(s->meant);
+	return other_ending(spec, accepts, text);
 }

@@ -33,14 +33,6 @@ static bool only(const char *s, const char *chars)
 	return *s && !s[strspn(s, chars)];
 }
 
-static void list_words(struct str *out, const struct spec *s)
-{
-	const char *word;
-
-	for (size_t i = 0; (word = spec_word(s, i)); i++)
-		str_addf(out, "%s%s", i ? ", " : "", word);
-}
-
 /* "'x' is not WHAT[; NOTE]" */
 static bool reject(const struct spec *s, const struct ynode *n, struct str *why, const char *note)
 {
@@ -220,7 +212,8 @@ bool value_word(const struct spec *s, struct ynode *n, struct str *why)
 		return false;
 	}
 	str_add(why, "expected one of: ");
-	list_words(why, s);
+	for (size_t i = 0; (word = spec_word(s, i)); i++)
+		str_addf(why, "%s%s", i ? ", " : "", word);
 	return false;
 }
 
@@ -312,11 +305,6 @@ bool spec_range(const struct spec *s, char **min, char **max)
 	return true;
 }
 
-static bool lacks_unit(const struct ynode *n)
-{
-	return only(n->text, DIGITS);
-}
-
 /* r, v: result of the unit's parser. */
 static bool judge_unit(const struct spec *s, struct ynode *n, int r, uint64_t v, struct str *why)
 {
@@ -330,7 +318,7 @@ static bool judge_unit(const struct spec *s, struct ynode *n, int r, uint64_t v,
 		return reject(s, n, why, "write a smaller number");
 	if (r == 0)
 		return reject(s, n, why, "write it without a leading zero");
-	return reject(s, n, why, lacks_unit(n) ? "write the unit" : NULL);
+	return reject(s, n, why, only(n->text, DIGITS) ? "write the unit" : NULL);
 }
 
 /* Checks the number against min and max. */

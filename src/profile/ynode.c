@@ -36,11 +36,6 @@ static size_t slot_of(const struct ynode *map, const char *key)
 	return i;
 }
 
-static int find_indexed(const struct ynode *map, const char *key)
-{
-	return (int)map->slots.v[slot_of(map, key)] - 1;
-}
-
 /*
  * Sizes the table so that at most half of the slots are used until the number of keys has doubled.
  */
@@ -76,7 +71,7 @@ int ynode_index(const struct ynode *map, const char *key)
 	if (!map || map->kind != YAML_MAP)
 		return -1;
 	if (map->slots.n)
-		return find_indexed(map, key);
+		return (int)map->slots.v[slot_of(map, key)] - 1;
 	for (size_t i = 0; i < map->keys.n; i++)
 		if (streq(map->keys.v[i]->text, key))
 			return (int)i;

@@ -90,22 +90,34 @@ static void take_findings(const struct record *r, struct marks *ret)
 	}
 }
 
+/* The change of that id, from the last stage that had it. */
+static bool is_latest(const struct record *r, const struct record_change *c)
+{
+	for (int s = STAGE_COUNT - 1; s >= 0; s--)
+		for (size_t i = 0; i < r->stage[s].changes.n; i++)
+			if (streq(r->stage[s].changes.v[i].now.id, c->now.id))
+				return &r->stage[s].changes.v[i] == c;
+	return false;
+}
+
 /* Adds changes that the verdict does not judge, or that were made before the verdict. */
 static void take_change(const struct record *r, const struct record_change *c, struct marks *ret)
 {
 	const struct kind *kind = c->kind ? kind_find(c->kind) : NULL;
 	bool failed = c->now.state == CHANGE_FAILED, differs = c->now.state == CHANGE_DIFFERS;
 	cleanup_free char *place = text_place(c->origin ? c->origin : "the profile");
-	struct finding f = c->now;
+	struct finding f = {.id = c->now.id,
+			    .state = c->now.state,
+			    .fault = c->now.fault,
+			    .why = c->now.why,
+			    .tried = c->now.tried,
+			    .wanted = c->now.why ? NULL : c->now.wanted,
+			    .found = c->now.found};
 
 	if ((!failed && !differs && c->now.state != CHANGE_WAITS) || has_id(ret, c->now.id) ||
-	    record_find(r, c->now.id, STAGE_COUNT) != c)
+	    !is_latest(r, c))
 		return;
-	if (f.why)
-		f.wanted = NULL;
-	if (finding_was_refused(&f))
-		f.remedy = f.tried.remedy;
-	else if (differs && kind && kind->set)
+	if (differs && kind && kind->set && !c->now.tried.words)
 		f.apply = place;
 	add_finding(ret, failed ? grade_of(c->now.on_fail) : MARK_PENDING, &f);
 }

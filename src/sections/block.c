@@ -137,24 +137,18 @@ static void emit_setting(const struct section_ctx *ctx, const struct ynode *sect
 	c->deadline_ms = SET_MS;
 }
 
-static void emit_poll(const struct section_ctx *ctx, const struct ynode *section,
-		      const struct pci_fn *fn, const struct field *row, const struct ynode *value,
-		      struct plan *plan)
-{
-	struct change *c = add(ctx, section, fn, row, value, plan);
-
-	change_on(c, fn->addr, &block_poll_item);
-	change_desired(c, "%d", ynode_is_true(value));
-}
-
 static void emit_key(const struct section_ctx *ctx, const struct ynode *section,
 		     const struct pci_fn *fn, const struct field *row, const struct ynode *value,
 		     struct plan *plan)
 {
-	if (row->item)
+	if (row->item) {
 		emit_setting(ctx, section, fn, row, value, plan);
-	else if (row->class == KEY_JUDGES)
-		emit_poll(ctx, section, fn, row, value, plan);
+	} else if (row->class == KEY_JUDGES) {
+		struct change *c = add(ctx, section, fn, row, value, plan);
+
+		change_on(c, fn->addr, &block_poll_item);
+		change_desired(c, "%d", ynode_is_true(value));
+	}
 }
 
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,

@@ -169,21 +169,15 @@ static void add_kernels(struct str *text, kernel_set set)
 	}
 }
 
-/* "1G" or "2M and 64K": the sizes of the pools before `before`. */
-static void add_sizes_before(struct str *text, const struct ynode *pools, size_t before)
-{
-	for (size_t i = 0; i < before; i++)
-		str_addf(text, "%s%.20s", between(i, before),
-			 ynode_text(pools->items.v[i], "size", "?"));
-}
-
 static void report_sizes(struct ruling *r, const struct ynode *pools, size_t i, bool arm)
 {
 	const struct ynode *size = ynode_get(pools->items.v[i], "size");
 	cleanup_free char *key = xasprintf("hugepages[%zu].size", i);
 	cleanup_str struct str others = {0}, have = {0};
 
-	add_sizes_before(&others, pools, i);
+	for (size_t j = 0; j < i; j++) /* "1G" or "2M and 64K" */
+		str_addf(&others, "%s%.20s", between(j, i),
+			 ynode_text(pools->items.v[j], "size", "?"));
 	add_kernels(&have, kernels_of("aarch64"));
 	rule_error(r, size, key,
 		   "no %skernel has pages of %.20s and of %s: arm64 has %s; keep the sizes of one "

@@ -97,16 +97,6 @@ static char *list_of(const struct section_ctx *ctx, const struct ynode *section,
 	return str_take(&text);
 }
 
-/* Removes the files that an earlier profile wrote in this boot. */
-static void emit_removal(const struct section_ctx *ctx, const struct ynode *section,
-			 struct plan *plan)
-{
-	if (root_exists(ctx->root, DROP_IN))
-		add_drop_in(section, "", plan);
-	if (root_exists(ctx->root, LIST))
-		add_list(section, "", plan);
-}
-
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
@@ -114,8 +104,11 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	struct fn_list fns = {0};
 
 	(void)err;
-	if (!section->keys.n) {
-		emit_removal(ctx, section, plan);
+	if (!section->keys.n) { /* remove the files that an earlier profile wrote in this boot */
+		if (root_exists(ctx->root, DROP_IN))
+			add_drop_in(section, "", plan);
+		if (root_exists(ctx->root, LIST))
+			add_list(section, "", plan);
 		return 0;
 	}
 	overlay_functions(ctx, section, &fns);

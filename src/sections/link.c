@@ -195,23 +195,17 @@ static void add_value(struct values *v, const char *key, const void *item)
 	change_part(v->c, key ? key : v->row->name, item, value);
 }
 
-static void add_named(struct values *v)
-{
-	cleanup_strv struct strv names = {0};
-
-	overlay_keys(v->ctx, v->section, v->fn, v->row->name, &names);
-	for (size_t i = 0; i < names.n; i++)
-		add_value(v, names.v[i], NULL);
-}
-
 static void emit_row(const struct section_ctx *ctx, const struct ynode *section,
 		     const struct pci_fn *fn, const struct field *row, struct plan *plan)
 {
 	struct values v = {ctx, section, fn, row, NULL, plan};
+	cleanup_strv struct strv names = {0};
 
-	if (row->spec->kind == SPEC_MAP_OF)
-		add_named(&v);
-	else if (row->spec->kind == SPEC_MAP)
+	if (row->spec->kind == SPEC_MAP_OF) {
+		overlay_keys(ctx, section, fn, row->name, &names);
+		for (size_t i = 0; i < names.n; i++)
+			add_value(&v, names.v[i], NULL);
+	} else if (row->spec->kind == SPEC_MAP)
 		for (const struct field *key = row->spec->fields; key->name; key++)
 			add_value(&v, key->name, key->item);
 	else
@@ -244,16 +238,6 @@ static void order_vfs(const struct section_ctx *ctx, const struct pci_fn *fn, st
 	}
 }
 
-static void emit_function(const struct section_ctx *ctx, const struct ynode *section,
-			  const struct pci_fn *fn, struct plan *plan)
-{
-	emit_up(ctx, section, fn, false, plan);
-	for (const struct field *row = keys.fields + 1; row->item; row++)
-		emit_row(ctx, section, fn, row, plan);
-	emit_up(ctx, section, fn, true, plan);
-	order_vfs(ctx, fn, plan);
-}
-
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
@@ -261,8 +245,13 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 
 	(void)err;
 	overlay_functions(ctx, section, &fns);
-	for (size_t i = 0; i < fns.n; i++)
-		emit_function(ctx, section, fns.v[i], plan);
+	for (size_t i = 0; i < fns.n; i++) {
+		emit_up(ctx, section, fns.v[i], false, plan);
+		for (const struct field *row = keys.fields + 1; row->item; row++)
+			emit_row(ctx, section, fns.v[i], row, plan);
+		emit_up(ctx, section, fns.v[i], true, plan);
+		order_vfs(ctx, fns.v[i], plan);
+	}
 	vec_free(&fns);
 	return 0;
 }

@@ -111,11 +111,6 @@ static enum mount_type type_of(const struct ynode *mount)
 	return mount_type_of(ynode_text(mount, "type", ""));
 }
 
-static const char *what_of(const struct ynode *mount)
-{
-	return ynode_text(mount, "what", ynode_text(mount, "type", ""));
-}
-
 static unsigned int timeout_ms(const struct ynode *mount)
 {
 	return (unsigned int)(ynode_number_of(mount, "timeout", TIMEOUT_S * SECOND) / 1000);
@@ -151,7 +146,7 @@ static char *unit_text(const struct section_ctx *ctx, const char *path, const st
 			     "After=%s\n\n[Mount]\n",
 		 ctx->profile->name, path,
 		 network ? NETWORK " network.target" : "local-fs-pre.target");
-	add_setting(&text, "What", what_of(mount));
+	add_setting(&text, "What", ynode_text(mount, "what", ynode_text(mount, "type", "")));
 	add_setting(&text, "Where", path);
 	add_setting(&text, "Type", ynode_text(mount, "type", ""));
 	mount_add_options(&keys, mount, &options);
@@ -371,15 +366,6 @@ static bool has_option(const struct ynode *mount, const char *word)
 	return commas_have(ynode_text(mount, "options", ""), word);
 }
 
-/* Whether the options have that key, such as "rsize" in "rsize=65536". */
-static bool options_name(const struct ynode *mount, const char *key)
-{
-	size_t len;
-
-	return has_option(mount, key) ||
-	       mount_option_value(ynode_text(mount, "options", ""), key, &len);
-}
-
 static void judge_options(struct ruling *r, const struct ynode *mount, const char *key)
 {
 	static const char *const names[] = {[MOUNT_TMPFS] = "tmpfs",
@@ -390,12 +376,15 @@ static void judge_options(struct ruling *r, const struct ynode *mount, const cha
 	for (const struct field *f = keys.fields; f->name; f++) {
 		const struct mount_option *o = f->item;
 		const struct ynode *value = o ? ynode_get(mount, f->name) : NULL;
+		const char *options = ynode_text(mount, "options", "");
 		cleanup_free char *at = xasprintf("%s.%s", key, f->name);
+		size_t len;
 
 		if (value && !(o->types & type_of(mount)))
 			rule_error(r, value, at, "only for %s, and the type is %.40s; leave it out",
 				   names[o->types], ynode_text(mount, "type", ""));
-		else if (value && options_name(mount, o->name))
+		else if (value &&
+			 (has_option(mount, o->name) || mount_option_value(options, o->name, &len)))
 			rule_error(r, value, at, "options (at %s) has %s too; leave it out there",
 				   seen(r, ynode_get(mount, "options")), o->name);
 	}

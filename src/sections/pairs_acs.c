@@ -53,16 +53,6 @@ static void add_port(struct job *job, const struct strv *ports, size_t at, uint1
 		p2p_argument_add(&job->value, ports->v[at], ISOLATED & ~without, job->bits);
 }
 
-/* The three ports whose bits differ from the kernel's (p2p_off_for_direct()). */
-static void add_data_direct(struct job *job, const struct strv *mover, const struct strv *gpu,
-			    size_t common)
-{
-	if (common)
-		add_port(job, mover, 0, PCI_ACS_CTRL_VALID);
-	add_port(job, mover, common, PCI_ACS_CTRL_REQ_RED);
-	add_port(job, gpu, common, PCI_ACS_CTRL_CMPLT_RED);
-}
-
 /*
  * Direct traffic turns around below the bridge common to both. Traffic translated by the IOMMU
  * turns around at the highest port that is only above the NIC. `translated` requires an IOMMU, so
@@ -87,7 +77,11 @@ static int add_pair(struct job *job, const struct pair *p, struct err *err)
 		return 0;
 	}
 	if (job->wish == P2P_WISH_DIRECT && p->mover != p->nic) {
-		add_data_direct(job, &mover, &gpu, common);
+		/* the three ports whose bits differ from the kernel's (p2p_off_for_direct()) */
+		if (common)
+			add_port(job, &mover, 0, PCI_ACS_CTRL_VALID);
+		add_port(job, &mover, common, PCI_ACS_CTRL_REQ_RED);
+		add_port(job, &gpu, common, PCI_ACS_CTRL_CMPLT_RED);
 		return 0;
 	}
 	add_ports(job, &mover, job->wish == P2P_WISH_ISOLATED ? 0 : common, mover.n);

@@ -68,23 +68,18 @@ static struct change *emit_setting(const struct pci_fn *fn, const struct field *
 	return c;
 }
 
-static void emit_payload(const struct pci_fn *fn, const struct field *f, const struct ynode *value,
-			 struct plan *plan)
-{
-	struct change *c = add(fn, f, &kind_check, value, plan);
-
-	change_on(c, fn->addr, &pcie_payload_item);
-	change_target(c, "pcie-payload:%s", fn->addr);
-}
-
 static void emit_key(const struct section_ctx *ctx, const struct ynode *section,
 		     const struct pci_fn *fn, const struct field *f, const struct ynode *value,
 		     struct plan *plan)
 {
-	if (f->item)
+	if (f->item) {
 		overlay_govern(ctx, section, fn, f->name, emit_setting(fn, f, value, plan));
-	else if (f->class == KEY_JUDGES)
-		emit_payload(fn, f, value, plan);
+	} else if (f->class == KEY_JUDGES) {
+		struct change *c = add(fn, f, &kind_check, value, plan);
+
+		change_on(c, fn->addr, &pcie_payload_item);
+		change_target(c, "pcie-payload:%s", fn->addr);
+	}
 }
 
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,

@@ -357,11 +357,6 @@ static const struct ynode *dcb_of(const struct port *p)
 	return first;
 }
 
-static void emit_dcbx(const struct port *p, const struct ynode *at)
-{
-	item_desired(add(p, "dcbx", "dcbx", &dcb_dcbx.sort, at));
-}
-
 /* Optional, because lldpad may run without changing these ports; the settings are read back. */
 static void emit_lldpad(const struct ynode *at, struct plan *plan)
 {
@@ -390,7 +385,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 			emit_lldpad(dcb, plan);
 		any_dcb |= dcb != NULL;
 		if (dcb)
-			emit_dcbx(&p, dcb);
+			item_desired(add(&p, "dcbx", "dcbx", &dcb_dcbx.sort, dcb));
 		emit_rows(&p, keys.fields, "");
 	}
 	vec_free(&fns);

@@ -118,12 +118,6 @@ static bool has_unit(const char *text, uint64_t *ret_bytes)
 	       parse_size(size, ret_bytes) == 0;
 }
 
-/* Whether the sysctl accepts words that are booleans elsewhere. */
-static bool takes_switch_words(const char *path)
-{
-	return streq(path, "kernel/printk_devkmsg"); /* on, off, ratelimit */
-}
-
 static bool is_switch(const char *text)
 {
 	static const char *const words[] = {"on", "off", "yes", "no", "true", "false", NULL};
@@ -145,7 +139,8 @@ static void values_are_numbers(struct ruling *r)
 			rule_warn(r, value, key,
 				  "'%.40s': the kernel accepts no unit here; write %llu",
 				  value->text, (unsigned long long)bytes);
-		else if (is_switch(scalar(value)) && !takes_switch_words(path))
+		else if (is_switch(scalar(value)) &&
+			 !streq(path, "kernel/printk_devkmsg")) /* takes on, off, ratelimit */
 			rule_warn(r, value, key,
 				  "'%.40s': the kernel accepts numbers here; write %d", value->text,
 				  streq(value->text, "on") || streq(value->text, "yes") ||

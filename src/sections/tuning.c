@@ -25,12 +25,6 @@ static char *in_file(const struct tuning *t, const struct ynode *value, const ch
 	return xstrdup(value->text);
 }
 
-static bool uses_other(const struct root *root, const struct tuning *t)
-{
-	return t->other_file && !root_exists(root, "%s", t->file) &&
-	       root_exists(root, "%s", t->other_file);
-}
-
 /* --- changes ------------------------------------------------------------------------------ */
 
 struct change *tuning_add(const struct section_ctx *ctx, const struct tuning *t, const char *id,
@@ -59,7 +53,8 @@ struct change *tuning_add(const struct section_ctx *ctx, const struct tuning *t,
 static void emit_row(const struct section_ctx *ctx, const struct tuning *t, const char *id,
 		     const struct ynode *value, struct plan *plan)
 {
-	bool other = uses_other(ctx->root, t);
+	bool other = t->other_file && !root_exists(ctx->root, "%s", t->file) &&
+		     root_exists(ctx->root, "%s", t->other_file);
 	cleanup_free char *desired = in_file(t, value, other ? t->other_values : t->values);
 
 	if (t->emit)
