@@ -40,6 +40,9 @@ first_is() { # ID CODE ACTION TEXT
   jq -e '[.faults[].code] == ["RH-NIC-VF-FAILED"]' "$root/run/railhead/status.json"
   jq -e '.faults[0].reason | contains("Cannot allocate memory") and contains("more that wait for it")' \
     "$root/run/railhead/status.json"
+  # of several changes, why begins with the refused one and has no other one's remedy
+  run -0 "$railhead" why --root "$root" "${PFS[5]}"
+  [[ $output == *"remedy:  The reason names the kernel object"*"why sriov/${PFS[5]}/numvfs"* ]]
 }
 
 @test "a sysctl that answers EINVAL: the kernel's word, and no advice to apply it again" {

@@ -266,16 +266,22 @@ struct chosen {
 	VEC(const struct why_change *) list;
 };
 
-/* Puts changes that do not hold first. */
+/* A stage's refusal explains the changes that wait for it, or that only serve it. */
+static int rank_of(const struct change *c)
+{
+	if (finding_was_refused(&c->now))
+		return 0;
+	return change_holds(c) || c->now.state == CHANGE_TO_MEASURE ? 2 : 1;
+}
+
 static void order_changes(const struct why *why, struct chosen *ret)
 {
-	for (int holds = 0; holds < 2; holds++)
+	for (int rank = 0; rank < 3; rank++)
 		for (size_t k = 0; k < why->keys.n; k++)
 			for (size_t i = 0; i < why->keys.v[k].changes.n; i++) {
 				const struct why_change *c = &why->keys.v[k].changes.v[i];
 
-				if ((change_holds(c->change) ||
-				     c->change->now.state == CHANGE_TO_MEASURE) == (holds == 1))
+				if (rank_of(c->change) == rank)
 					vec_push(&ret->list, c);
 			}
 }
