@@ -75,14 +75,18 @@ first_is() { # ID CODE ACTION TEXT
   sim_start <<<"at /proc/sys/net/core/rmem_max write times 1 error EINVAL"
   refused_once() { run -6 "$railhead" apply --root "$root" --stage early; }
   refused_once
-  run -0 "$railhead" apply --root "$root"
+  run -0 "$railhead" apply --root "$root" --stage devices
   run -0 "$railhead" gate --root "$root"
+  run -0 "$railhead" why --root "$root" sysctl/net.core.rmem_max
+  [[ $output == *"boot:    set by stage devices "* && $output != *"Invalid argument"* ]]
   # what another program sets after a good apply is the work of that program
   echo 5 >"$root/proc/sys/net/core/rmem_max"
   run -7 "$railhead" gate --recheck --root "$root"
   jq -e '.faults[0].code == "RH-KERNEL-SYSCTL-DIFFERS"' "$root/run/railhead/status.json"
   run -7 "$railhead" status --root "$root"
   [[ $output != *"Invalid argument"* ]]
+  run -0 "$railhead" why --root "$root" sysctl/net.core.rmem_max
+  [[ $output == *"drift:   held when stage devices ended"* && $output != *"Invalid argument"* ]]
 }
 
 @test "another wanted value: what the earlier one met says nothing of it" {

@@ -336,15 +336,22 @@ static const struct record_change *find_recorded(const struct record_stage *stag
 
 /*
  * The record of the change in its own stage, which set it. A later stage has only looked at it, or
- * done the work that its stage left.
+ * done the work that its stage left or could not do.
  */
-static const struct record_change *recorded(const struct record *r, const struct change *c)
+static void find_record(const struct record *r, struct why_change *ret)
 {
-	const struct record_change *found = find_recorded(&r->stage[c->stage], c->id);
+	ret->in = ret->change->stage;
+	ret->then = find_recorded(&r->stage[ret->in], ret->change->id);
+	for (enum stage s = STAGE_COUNT; s-- > 0;) {
+		const struct record_change *other = find_recorded(&r->stage[s], ret->change->id);
+		bool mended = other && ret->then && ret->then->now.state == CHANGE_FAILED &&
+			      other->now.state == CHANGE_SET;
 
-	for (enum stage s = STAGE_COUNT; !found && s-- > 0;)
-		found = find_recorded(&r->stage[s], c->id);
-	return found;
+		if (!other || (ret->then && !mended))
+			continue;
+		ret->then = other;
+		ret->in = s;
+	}
 }
 
 static const struct measurement *measured(const struct record *r, const struct change *c)
@@ -363,14 +370,13 @@ static void add_changes(struct search *s)
 		const struct change *c = s->run->plan.list.v[i];
 		const struct profile_line *line =
 			profile_lines_at(&s->why->lines, c->origin, c->id);
-		struct why_change change = {.change = c,
-					    .then = recorded(s->record, c),
-					    .measured = measured(s->record, c)};
+		struct why_change change = {.change = c, .measured = measured(s->record, c)};
 
 		if (!s->chosen[i])
 			continue;
 		if (!files.root)
 			writer_files_read(s->run->root, &files);
+		find_record(s->record, &change);
 		writers_find(&files, c, &change.others);
 		vec_push(&key_for(s->why, line ? line->path : c->section)->changes, change);
 	}

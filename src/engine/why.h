@@ -12,6 +12,7 @@
 struct why_change {
 	const struct change *change;	    /* looked at */
 	const struct record_change *then;   /* of the boot's record; NULL: not recorded */
+	enum stage in;			    /* the stage that recorded it */
 	const struct measurement *measured; /* of a benchmark; NULL: not in this boot */
 	struct writers others;
 };

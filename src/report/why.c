@@ -175,18 +175,20 @@ static void print_others(const struct page *p, const struct writers *others)
 		print_line(p, "", "and %zu more", first);
 }
 
-static void print_recorded(const struct page *p, const struct record_change *c)
+static void print_recorded(const struct page *p, const struct why_change *c)
 {
-	cleanup_free char *at = format_duration(c->started), *took = format_duration(c->duration);
-	cleanup_free char *reason = finding_reason(&c->now);
+	const struct record_change *then = c->then;
+	cleanup_free char *at = format_duration(then->started);
+	cleanup_free char *took = format_duration(then->duration);
+	cleanup_free char *reason = finding_reason(&then->now);
 
-	if (c->now.state == CHANGE_SET)
+	if (then->now.state == CHANGE_SET)
 		print_line(p, "boot:", "set by stage %s %s after boot, in %s: %s -> %s",
-			   stage_name(c->stage), at, took, or_unknown(c->now.before),
-			   or_unknown(c->now.found));
+			   stage_name(c->in), at, took, or_unknown(then->now.before),
+			   or_unknown(then->now.found));
 	else
-		print_line(p, "boot:", "%s in stage %s: %s%s%s", state_name(c->now.state),
-			   stage_name(c->stage), or_unknown(c->now.found), reason ? "; " : "",
+		print_line(p, "boot:", "%s in stage %s: %s%s%s", state_name(then->now.state),
+			   stage_name(c->in), or_unknown(then->now.found), reason ? "; " : "",
 			   or_empty(reason));
 }
 
@@ -232,7 +234,7 @@ static void print_wrong(const struct page *p, const struct why_change *c)
 			   c->change->now.causes ? "; " : "", or_empty(c->change->now.causes));
 	if (why_drifted(c))
 		print_line(p, "drift:", "held when stage %s ended: another program set it since",
-			   stage_name(c->then->stage));
+			   stage_name(c->in));
 	if (remedy)
 		print_line(p, "remedy:", "%s", remedy);
 	if (remedy && fault)
@@ -254,7 +256,7 @@ static void print_change(const struct page *p, const struct why_change *c)
 	if (c->measured)
 		print_measured(p, c);
 	else if (c->then)
-		print_recorded(p, c->then);
+		print_recorded(p, c);
 	if (!c->measured || c->change->now.state == CHANGE_TO_MEASURE)
 		print_now(p, c->change);
 	print_wrong(p, c);
@@ -430,12 +432,12 @@ static json_t *others_json(const struct writers *others)
 	return list;
 }
 
-static json_t *recorded_json(const struct record_change *c)
+static json_t *recorded_json(const struct record_change *c, enum stage in)
 {
-	return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:I, s:I}", "stage",
-			 stage_name(c->stage), "state", state_name(c->now.state), "before",
-			 c->now.before, "after", c->now.found, "reason", c->now.why, "remedy",
-			 c->now.remedy, "started_usec", (json_int_t)c->started, "duration_usec",
+	return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:I, s:I}", "stage", stage_name(in),
+			 "state", state_name(c->now.state), "before", c->now.before, "after",
+			 c->now.found, "reason", c->now.why, "remedy", c->now.remedy,
+			 "started_usec", (json_int_t)c->started, "duration_usec",
 			 (json_int_t)c->duration);
 }
 
@@ -447,7 +449,7 @@ static json_t *change_json(const struct why_change *c)
 	json_object_set_new(obj, "also", others_json(&c->others));
 	json_object_set_new(obj, "drifted", json_boolean(why_drifted(c)));
 	if (c->then)
-		json_object_set_new(obj, "boot", recorded_json(c->then));
+		json_object_set_new(obj, "boot", recorded_json(c->then, c->in));
 	if (c->measured) {
 		const struct measurements one = {{(struct measurement *)c->measured, 1, 1}};
 
