@@ -178,6 +178,18 @@ unnamed() {
   [[ $output != *wrong:* ]]
 }
 
+@test "a boot whose profile has no such set says nothing of its members" {
+  cp "$root/etc/railhead/profiles/sim.yaml" "$sim/kept.yaml"
+  sed -i '/gpus:/d' "$root/etc/railhead/profiles/sim.yaml"
+  boot 2026-11-28T09:10 0
+  cp "$sim/kept.yaml" "$root/etc/railhead/profiles/sim.yaml"
+  lose 0000:3b:00.0
+  boot 2026-11-29T08:00 7
+  boot 2026-11-29T09:00 7
+  run -0 "$railhead" why --root "$root" 0000:3b:00.0
+  [[ ${lines[0]} == *"last seen in the boot of 2026-11-27 14:02Z, gone since the boot of 2026-11-29 08:00Z" ]]
+}
+
 @test "the page has an empty box at its NUMA node, and a link to it; not once it is there again" {
   cp -a "$root/sys" "$sim/sys"
   lose 0000:bd:00.0

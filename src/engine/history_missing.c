@@ -81,24 +81,38 @@ static bool was_in(const struct binding *b, const char *addr, const struct devic
 	return strv_contains(&ids, id);
 }
 
+/* A boot whose profile had none of these sets says nothing of their members: "gpus, near". */
+static bool looked_for(const struct binding *b, const char *sets)
+{
+	cleanup_free char *names = xstrdup(sets);
+	bool any = !*names;
+
+	for (char *rest = names, *name; !any && (name = strsep(&rest, ", "));)
+		any = *name && *part_of(b, "members", name);
+	return any;
+}
+
 static bool describe(const struct past *p, const char *addr, struct missing *ret)
 {
 	const struct history *h = &p->history;
-	size_t after = h->boots.n;
+	size_t last = h->boots.n, after;
 	const struct binding *b;
 
-	while (after && !*part_of(&h->boots.v[after - 1].parts, "model", addr))
-		after--;
-	if (!after)
+	while (last && !*part_of(&h->boots.v[last - 1].parts, "model", addr))
+		last--;
+	if (!last)
 		return false;
-	b = &h->boots.v[after - 1].parts;
+	b = &h->boots.v[last - 1].parts;
+	after = last;
+	while (after < h->boots.n && !looked_for(&h->boots.v[after].parts, part_of(b, "set", addr)))
+		after++;
 	*ret = (struct missing){
 		.addr = xstrdup(addr),
 		.ids = checks_of(b, addr),
 		.model = xstrdup(part_of(b, "model", addr)),
 		.root_port = xstrdup(part_of(b, "root port", addr)),
 		.numa = xstrdup(part_of(b, "NUMA node", addr)),
-		.last_seen = history_time(h, after - 1),
+		.last_seen = history_time(h, last - 1),
 		.gone_since = after < h->boots.n ? history_time(h, after) : xstrdup(""),
 	};
 	return true;
