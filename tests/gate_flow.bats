@@ -148,6 +148,18 @@ again() { # STATUS: a gate in a boot of its own
   [[ $causes == "likely: "*"automatic NUMA balancing is on"* && $causes != *"good look"* ]]
 }
 
+@test "a stage that switches the profile leaves no figure that the other profile's threshold judged" {
+  gated '  checks: {memory: {run: memory_bandwidth, per: node, min: 2GB/s}}'
+  bench_value 3e9
+  run -0 with_bench "$railhead" gate --root "$root"
+  sed -i 's/min: 2GB/min: 4GB/' "$root/etc/railhead/profiles/sku.yaml"
+  run -0 "$railhead" apply --root "$root"
+  run -0 "$railhead" verify --root "$root"
+  [[ ${lines[-1]} == *"; 2 to measure (railhead gate)" ]]
+  run -0 "$railhead" why gate/memory/node0 --root "$root"
+  [[ $output == *"to measure by"* && $output != *"3.0 GB/s"* ]]
+}
+
 # --- a record that can't be read --------------------------------------------------------------------
 
 # Each reader of the record has the sentence, and a gate writes a record that can be read.

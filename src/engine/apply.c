@@ -68,6 +68,8 @@ static void stage_verdict(struct apply *a, const struct run *run, unsigned int s
 	} else {
 		event = FLOW_STAGE_FAILED;
 	}
+	if (!same)
+		record_forget_figures(&a->status.record);
 	record_set_profile(&a->status.record, run->profile);
 	move(a, event, &v);
 	verdict_free(&v);

@@ -208,6 +208,12 @@ void record_set_measurements(struct record *r, struct measurements *m)
 	*m = (struct measurements){0};
 }
 
+void record_forget_figures(struct record *r)
+{
+	measurements_free(&r->measurements);
+	r->measured = false;
+}
+
 static bool has_check(const struct measurements *m, size_t n, const char *check)
 {
 	for (size_t i = 0; i < n; i++)
@@ -272,8 +278,7 @@ void record_begin(struct record *r)
 	r->begun = begun;
 	r->begun_at = now;
 	r->drift = (struct drift){0};
-	measurements_free(&r->measurements);
-	r->measured = false;
+	record_forget_figures(r);
 }
 
 bool record_says(const struct record *r, const struct verdict *v)

@@ -177,6 +177,8 @@ void record_set_lack(struct record *r, enum stage stage, const char *sentence);
 void record_set_measurements(struct record *r, struct measurements *m);
 /* The same, but only for the checks that m has measurements of; those of other checks stay. */
 void record_replace_measurements(struct record *r, struct measurements *m);
+/* For a profile whose thresholds did not judge them. */
+void record_forget_figures(struct record *r);
 /* Takes ownership of the texts. */
 void record_set_numbers(struct record *r, const struct record_numbers *numbers);
 /* Takes ownership of the texts. */
