@@ -160,6 +160,21 @@ again() { # STATUS: a gate in a boot of its own
   [[ $output == *"to measure by"* && $output != *"3.0 GB/s"* ]]
 }
 
+@test "a function with two netdevs, one up and one still coming up: the gate waits for both checks" {
+  local dev=$root/sys/devices/pci0000:00/$PF0
+  gated '  wait: 600s
+  checks: {links: {run: carrier, on: nics, speed: 400Gb/s}}'
+  put "$root/sys/class/net/eth0/speed" 400000
+  put "$root/sys/class/net/eth1/speed" 400000
+  cp -a "$dev/net/eth0" "$dev/net/eth8"
+  put "$dev/net/eth8/ifindex" 8
+  put "$dev/net/eth8/carrier" 0
+  put "$root/run/udev/data/n8" I:1
+  ln -s "../../devices/pci0000:00/$PF0/net/eth8" "$root/sys/class/net/eth8"
+  gate 7
+  in_record '.verdict == "waiting" and ([.faults[].code] | unique) == ["RH-GATE-NOT-YET"]'
+}
+
 # --- a record that can't be read --------------------------------------------------------------------
 
 # Each reader of the record has the sentence, and a gate writes a record that can be read.

@@ -132,13 +132,13 @@ const struct target_item carrier_item = {
 static bool judge_speed(struct change *c, const char *addr, const char *name, char carrier,
 			int64_t speed)
 {
+	c->now.final = carrier == 'u'; /* the link has trained; that of the next netdev may not */
 	if (carrier != 'u') {
 		change_observe(c, "no carrier");
 		change_reason(c, "%s of %s has no link, and so no speed", name, addr);
 		c->now.fault = carrier == 'd' ? FAULT_NIC_DOWN : FAULT_NIC_CARRIER;
 		return false;
 	}
-	c->now.final = true; /* the link has trained */
 	if (speed == NO_SPEED) {
 		change_observe(c, "unknown");
 		change_reason(
