@@ -102,12 +102,14 @@ static int measure(const struct section_ctx *ctx, const struct strv *only, struc
 	struct measurements m = {0};
 	int e = 0;
 
-	history_read(ctx->root, &h, NULL);
-	for (size_t i = 0; i < h.boots.n; i++)
-		if (h.boots.v[i].verdict == VERDICT_READY)
-			good = &h.boots.v[i].parts;
-	if (!only || only->n)
+	if (!only || only->n) {
+		if (history_look(ctx->root, NULL) == 0)
+			history_read(ctx->root, &h, NULL);
+		for (size_t i = 0; i < h.boots.n; i++)
+			if (h.boots.v[i].verdict == VERDICT_READY)
+				good = &h.boots.v[i].parts;
 		e = gate_measure(ctx, only, good, &m, err);
+	}
 	if (only)
 		record_replace_measurements(r, &m);
 	else

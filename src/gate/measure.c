@@ -363,13 +363,14 @@ static int measure(const struct section_ctx *ctx, const struct strv *only,
 
 	collect(ctx, only, &all);
 	r = run_all(&all, times, end, err);
-	if (then->list.n)
-		binding_take(ctx->root, ctx->profile, ctx->node, ctx->sets, &now);
 	for (size_t i = 0; i < all.list.n; i++) {
 		struct probe *p = all.list.v[i];
 
-		if (p->m.state == CHANGE_SLOW)
+		if (p->m.state == CHANGE_SLOW) {
+			if (then->list.n && !now.list.n)
+				binding_take(ctx->root, ctx->profile, ctx->node, ctx->sets, &now);
 			judge_causes(ctx, then, &now, p);
+		}
 		judge_fault(p);
 		if (!p->m.wanted)
 			p->m.wanted = xstrdup("a result");
