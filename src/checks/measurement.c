@@ -91,6 +91,17 @@ void measurement_say(struct measurement *m, char *text, unsigned int mend)
 		text[err_len_before(mend)] = '\0';
 }
 
+struct finding measurement_finding(const struct measurement *m)
+{
+	return (struct finding){.id = m->id,
+				.state = m->state,
+				.on_fail = m->on_fail,
+				.fault = m->fault,
+				.why = m->reason,
+				.causes = m->causes,
+				.remedy = m->remedy};
+}
+
 void measurement_forget(struct measurement *m)
 {
 	vec_free(&m->readings.list);

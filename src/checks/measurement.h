@@ -80,6 +80,8 @@ struct measurements {
 
 /* The member of the check in an id: the part after "gate/NAME/", or else the whole id. */
 const char *member_of_id(const char *id, const char *check);
+/* Its texts are those of the measurement, which the reason already names with its figures. */
+struct finding measurement_finding(const struct measurement *m);
 void measurement_free(struct measurement *m);
 /* Sets reason and remedy. Takes ownership of text. mend: as in struct err. */
 void measurement_say(struct measurement *m, char *text, unsigned int mend);

@@ -33,15 +33,6 @@ static const char *part_of(const struct binding *b, const char *part, const char
 	return found ? found->value : "";
 }
 
-/* An image may have the history of the machine on which it was made. */
-static bool is_of_this_machine(const struct past *p, const struct boot_past *b)
-{
-	const char *now = part_of(&p->now, "serial number", "the machine");
-	const char *was = part_of(&b->parts, "serial number", "the machine");
-
-	return b->parts.list.n && (!*now || !*was || streq(now, was));
-}
-
 static void past_open(const struct run *run, struct past *ret)
 {
 	struct history all;
@@ -50,45 +41,43 @@ static void past_open(const struct run *run, struct past *ret)
 	if (history_look(run->root, NULL) < 0 || history_read(run->root, &all, NULL) < 0)
 		return;
 	binding_take(run->root, run->profile, &run->node, &run->sets, &ret->now);
-	for (size_t i = 0; i < all.boots.n; i++)
-		if (is_of_this_machine(ret, &all.boots.v[i]))
+	for (size_t i = 0; i < all.boots.n; i++) {
+		const struct binding *parts = &all.boots.v[i].parts;
+
+		if (parts->list.n && binding_same_machine(parts, &ret->now))
 			vec_push(&ret->history.boots, all.boots.v[i]);
 		else
 			boot_past_free(&all.boots.v[i]);
+	}
 	vec_free(&all.boots);
 }
 
-/* The checks of the sets in "gpus, near". */
-static struct strv checks_of(const struct binding *b, const char *addr)
+/* The sets that had the function; binding_take() joins their names to "gpus, near". */
+static struct strv sets_of(const struct binding *b, const char *addr)
 {
 	cleanup_free char *names = xstrdup(part_of(b, "set", addr));
 	struct strv ret = {0};
 
-	for (char *rest = names, *name; (name = strsep(&rest, ", "));) {
-		cleanup_free char *id = xasprintf("devices/%s/expect", name);
-
+	for (char *rest = names, *name; (name = strsep(&rest, ", "));)
 		if (*name)
-			strv_add(&ret, id);
-	}
+			strv_add(&ret, name);
 	return ret;
 }
 
 static bool was_in(const struct binding *b, const char *addr, const struct device_set *set)
 {
-	cleanup_strv struct strv ids = checks_of(b, addr);
-	cleanup_free char *id = xasprintf("devices/%s/expect", set->sel->name);
+	cleanup_strv struct strv sets = sets_of(b, addr);
 
-	return strv_contains(&ids, id);
+	return strv_contains(&sets, set->sel->name);
 }
 
-/* A boot whose profile had none of these sets says nothing of their members: "gpus, near". */
-static bool looked_for(const struct binding *b, const char *sets)
+/* A boot whose profile had none of these sets says nothing of their members. */
+static bool looked_for(const struct binding *b, const struct strv *sets)
 {
-	cleanup_free char *names = xstrdup(sets);
-	bool any = !*names;
+	bool any = !sets->n;
 
-	for (char *rest = names, *name; !any && (name = strsep(&rest, ", "));)
-		any = *name && *part_of(b, "members", name);
+	for (size_t i = 0; !any && i < sets->n; i++)
+		any = *part_of(b, "members", sets->v[i]);
 	return any;
 }
 
@@ -96,6 +85,7 @@ static bool describe(const struct past *p, const char *addr, struct missing *ret
 {
 	const struct history *h = &p->history;
 	size_t last = h->boots.n, after;
+	cleanup_strv struct strv sets = {0};
 	const struct binding *b;
 
 	while (last && !*part_of(&h->boots.v[last - 1].parts, "model", addr))
@@ -103,18 +93,23 @@ static bool describe(const struct past *p, const char *addr, struct missing *ret
 	if (!last)
 		return false;
 	b = &h->boots.v[last - 1].parts;
+	sets = sets_of(b, addr);
 	after = last;
-	while (after < h->boots.n && !looked_for(&h->boots.v[after].parts, part_of(b, "set", addr)))
+	while (after < h->boots.n && !looked_for(&h->boots.v[after].parts, &sets))
 		after++;
 	*ret = (struct missing){
 		.addr = xstrdup(addr),
-		.ids = checks_of(b, addr),
 		.model = xstrdup(part_of(b, "model", addr)),
 		.root_port = xstrdup(part_of(b, "root port", addr)),
 		.numa = xstrdup(part_of(b, "NUMA node", addr)),
 		.last_seen = history_time(h, last - 1),
 		.gone_since = after < h->boots.n ? history_time(h, after) : xstrdup(""),
 	};
+	for (size_t i = 0; i < sets.n; i++) {
+		cleanup_free char *id = xasprintf("devices/%s/expect", sets.v[i]);
+
+		strv_add(&ret->ids, id);
+	}
 	return true;
 }
 

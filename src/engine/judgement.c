@@ -279,6 +279,7 @@ static void say_unjudged(struct work *w)
 
 	for (size_t i = 0; i < plan->list.n; i++) {
 		const struct change *c = plan->list.v[i];
+
 		if (c->of_load && c->now.state == CHANGE_SAME &&
 		    !strv_contains(&w->record->numbers.unjudged, c->on.key))
 			strv_add(&w->record->numbers.unjudged, c->on.key);

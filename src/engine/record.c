@@ -169,12 +169,8 @@ void record_recall_figures(const struct record *r, const struct profile *profile
 		if (!c || c->kind != &kind_benchmark)
 			continue;
 		stored_free(finding_stored, &c->now);
-		c->now = (struct finding){.state = m->state,
-					  .fault = m->fault,
-					  .found = m->measured,
-					  .why = m->reason,
-					  .causes = m->causes,
-					  .remedy = m->remedy};
+		c->now = measurement_finding(m);
+		c->now.found = m->measured;
 		if (m->state == CHANGE_UNSUPPORTED && !measurement_holds(m))
 			c->now.state = CHANGE_CANNOT_MEASURE;
 		stored_own(finding_stored, &c->now);

@@ -69,16 +69,13 @@ static STORED_TABLE(stages_stored, STAGE("initrd", STAGE_INITRD), STAGE("early",
 /* The sentences, and again with their parts. */
 static void put_findings(json_t *obj, const void *at)
 {
-	json_t *texts = json_array();
-	const struct findings *findings = at;
+	json_t *texts = json_array(), *faults = stored_to_json(findings_stored, at), *fault;
+	size_t i;
 
-	for (size_t i = 0; i < findings->list.n; i++) {
-		cleanup_free char *text = finding_text(&findings->list.v[i]);
-
-		json_array_append_new(texts, json_string(text));
-	}
+	json_array_foreach(faults, i, fault)
+		json_array_append(texts, json_object_get(fault, "reason"));
 	json_object_set_new(obj, "reasons", texts);
-	json_object_set_new(obj, "faults", stored_to_json(findings_stored, at));
+	json_object_set_new(obj, "faults", faults);
 }
 
 static bool get_findings(const json_t *obj, void *at)

@@ -29,6 +29,8 @@ enum {
 
 #define CPUFREQ "/sys/devices/system/cpu/cpu%d/cpufreq/"
 
+#define MACHINE_SERIAL "serial number of the machine"
+
 /* Marks the digest of a value, which is not shown. */
 static const char digest_mark[] = "digest ";
 
@@ -439,7 +441,7 @@ static void add_machine(const struct root *root, const struct node *node, struct
 	free(date);
 	for (size_t i = 0; i < array_len(serials); i++)
 		line(&serial, text_at(root, "/sys/class/dmi/id/%s", serials[i]));
-	add(b, digest_of(&serial), "serial number of the machine");
+	add(b, digest_of(&serial), MACHINE_SERIAL);
 	add(b, memory_modules(root), "memory modules");
 	add(b, xasprintf("%zu", cpus_count(&node->cpus)), "CPUs");
 }
@@ -530,6 +532,13 @@ bool binding_same(const struct binding *a, const struct binding *b)
 		same = streq(a->list.v[i].name, b->list.v[i].name) &&
 		       streq(a->list.v[i].value, b->list.v[i].value);
 	return same;
+}
+
+bool binding_same_machine(const struct binding *a, const struct binding *b)
+{
+	const struct binding_part *x = find(a, MACHINE_SERIAL), *y = find(b, MACHINE_SERIAL);
+
+	return !x || !y || streq(x->value, y->value);
 }
 
 /* --- compared ------------------------------------------------------------------------------ */

@@ -46,6 +46,11 @@ struct binding_name binding_name(const char *name);
 /* Whether both are the same of two functions. */
 bool binding_name_alike(const struct binding_name *a, const struct binding_name *b);
 bool binding_name_is(const struct binding_name *name, const char *what);
+/*
+ * Whether both may be of one machine: an image that was captured on another node brings that node's
+ * history. Without a serial number in both they may.
+ */
+bool binding_same_machine(const struct binding *a, const struct binding *b);
 bool binding_is_shown(const char *value); /* not a digest */
 /* NULL: the binding has no part of that name. */
 const struct binding_part *binding_find(const struct binding *b, const char *name);

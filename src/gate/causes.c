@@ -33,18 +33,9 @@ void cause_part(struct causes *causes, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* An image that was captured on another node brings that node's history. */
-static bool is_of_another_machine(const struct binding *then, const struct binding *now)
-{
-	const struct binding_part *was = binding_find(then, "serial number of the machine");
-	const struct binding_part *is = binding_find(now, "serial number of the machine");
-
-	return was && is && !streq(was->value, is->value);
-}
-
 void causes_compare(struct causes *causes, const struct binding *then, const struct binding *now)
 {
-	if (is_of_another_machine(then, now))
+	if (!binding_same_machine(then, now))
 		return;
 	for (size_t i = 0; i < causes->list.n; i++) {
 		struct cause *c = &causes->list.v[i];

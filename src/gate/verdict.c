@@ -158,21 +158,14 @@ bool measurement_may_come(enum change_state s)
 
 static void judge_measurement(const struct measurement *m, struct judgement *j)
 {
+	struct finding f = measurement_finding(m);
+
 	if (m->state == CHANGE_UNSUPPORTED && !m->demanded)
 		strv_add(&j->v->skipped, m->id);
 	if (measurement_holds(m) || m->follows)
 		return;
-	findings_add(&j->v->findings,
-		     &(struct finding){
-			     .id = m->id,
-			     .state = m->state,
-			     .on_fail = m->on_fail,
-			     .fault = m->fault,
-			     .lasting = m->state == CHANGE_NOT_YET ? m->fault : FAULT_NONE,
-			     .why = m->reason,
-			     .causes = m->causes,
-			     .remedy = m->remedy,
-		     });
+	f.lasting = m->state == CHANGE_NOT_YET ? m->fault : FAULT_NONE;
+	findings_add(&j->v->findings, &f);
 	found(j, m->id, m->on_fail, measurement_may_come(m->state));
 }
 

@@ -133,15 +133,11 @@ static void take_measurements(const struct record *r, struct marks *ret)
 {
 	for (size_t i = 0; i < r->measurements.list.n; i++) {
 		const struct measurement *m = &r->measurements.list.v[i];
+		struct finding f = measurement_finding(m);
 
-		if (measurement_holds(m) || has_id(ret, m->id))
-			continue;
-		add_finding(ret, measurement_may_come(m->state) ? MARK_PENDING : MARK_WARNS,
-			    &(struct finding){.id = m->id,
-					      .fault = m->fault,
-					      .why = m->reason,
-					      .causes = m->causes,
-					      .remedy = m->remedy});
+		if (!measurement_holds(m) && !has_id(ret, m->id))
+			add_finding(ret, measurement_may_come(m->state) ? MARK_PENDING : MARK_WARNS,
+				    &f);
 	}
 }
 
