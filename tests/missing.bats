@@ -80,6 +80,20 @@ unnamed() {
   [[ $output == *"$THAT 0000:3b:00.0; reseat the card"* ]]
 }
 
+@test "a card that is lost between two gates of one boot: that boot had it, and it is gone since then" {
+  boot 2026-11-28T09:10 0
+  lose 0000:3b:00.0
+  for seen in 09:10 12:50; do
+    run -7 "$railhead" gate --again --root "$root"
+    reason "the boot of 2026-11-28 ${seen}Z still had 0000:3b:00.0"
+    jq -c '.boots[-1].time = 1795870200' "$store" >"$sim/edited" # 2026-11-28 12:50
+    cp "$sim/edited" "$store"
+  done
+  boot 2026-11-29T08:00 7
+  "$railhead" status --json --root "$root" | jq -e '.missing[0] |
+    .last_seen == "2026-11-28 12:50Z" and .gone_since == "2026-11-28 12:50Z"'
+}
+
 @test "four are named and the others counted; of different boots, the last that had them all" {
   lose "${GPUS[@]:1:6}"
   boot 2026-11-28T09:10 7

@@ -90,6 +90,29 @@ void history_of_record(const struct record *r, const struct run *run, struct boo
 
 /* --- the list ---------------------------------------------------------------------------- */
 
+const struct binding *boot_past_good(const struct boot_past *b)
+{
+	if (b->verdict == VERDICT_READY)
+		return &b->parts;
+	return b->good.list.n ? &b->good : NULL;
+}
+
+/* Keeps the higher count of reboots, and the parts of the last ready verdict. */
+static void replace(struct boot_past *old, struct boot_past *boot)
+{
+	struct binding *good = old->verdict == VERDICT_READY ? &old->parts : &old->good;
+
+	/* The first verdict of the boot has reset the count. */
+	if (old->reboots > boot->reboots)
+		boot->reboots = old->reboots;
+	if (boot->verdict != VERDICT_READY) {
+		boot->good = *good;
+		*good = (struct binding){0};
+	}
+	boot_past_free(old);
+	*old = *boot;
+}
+
 static void put(struct history *h, struct boot_past *boot)
 {
 	for (size_t i = 0; i < h->boots.n; i++) {
@@ -97,11 +120,7 @@ static void put(struct history *h, struct boot_past *boot)
 
 		if (!streq(old->boot_id, boot->boot_id))
 			continue;
-		/* The first verdict of the boot has reset the count. */
-		if (old->reboots > boot->reboots)
-			boot->reboots = old->reboots;
-		boot_past_free(old);
-		*old = *boot;
+		replace(old, boot);
 		*boot = (struct boot_past){0};
 		return;
 	}

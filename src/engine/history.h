@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The results of this node's boots: /var/lib/railhead/history.json, with an entry for each boot
- * that a gate has judged, oldest first. A new judgement replaces the entry of its boot. Later looks
- * (`gate --recheck`, `gate --renew`) write nothing.
+ * that a gate has judged, oldest first. A new judgement replaces the entry of its boot, and keeps
+ * the parts of its last ready verdict. Later looks (`gate --recheck`, `gate --renew`) write
+ * nothing.
  *
  * An entry holds no serial number, only digests of serial numbers (gate/binding.h).
  */
@@ -57,6 +58,7 @@ struct boot_past {
 	uint64_t waited;      /* the part of judged spent waiting for items that had yet to come */
 	unsigned int reboots; /* by railhead, before this boot, without a verdict in between */
 	struct binding parts; /* the basis of the figures; empty if no profile was judged */
+	struct binding good;  /* that of the boot's last ready verdict, if a later one was not */
 	VEC(struct past_figure) figures;
 };
 
@@ -75,6 +77,8 @@ void history_free(struct history *h);
 /* The history entry of the boot whose record this is, with its verdict. run may be NULL. */
 void history_of_record(const struct record *r, const struct run *run, struct boot_past *ret);
 void boot_past_free(struct boot_past *b);
+/* The parts at the boot's last ready verdict; NULL: it had none. */
+const struct binding *boot_past_good(const struct boot_past *b);
 
 /*
  * The history with the boot in place of the entry with the same id, or at the end; takes ownership

@@ -65,6 +65,7 @@ static STORED_TABLE(boot_stored, STORED(boot_past, boot_id, "boot_id", TEXT, .re
 		    STORED(boot_past, waited, "waited_usec", NUMBER),
 		    STORED(boot_past, reboots, "reboots", NUMBER),
 		    STORED(boot_past, parts, "parts", STRUCT, .rows = binding_stored),
+		    STORED(boot_past, good, "good", STRUCT, .rows = binding_stored),
 		    STORED_ITEMS(boot_past, figures, "figures", LIST, figure_stored));
 
 json_t *boot_past_to_json(const struct boot_past *b)

@@ -81,6 +81,14 @@ static bool looked_for(const struct binding *b, const struct strv *sets)
 	return any;
 }
 
+/* A boot may have lost the function between two verdicts. NULL: it never had the function. */
+static const struct binding *parts_with(const struct boot_past *boot, const char *addr)
+{
+	if (*part_of(&boot->parts, "model", addr))
+		return &boot->parts;
+	return *part_of(&boot->good, "model", addr) ? &boot->good : NULL;
+}
+
 static bool describe(const struct past *p, const char *addr, struct missing *ret)
 {
 	const struct history *h = &p->history;
@@ -88,13 +96,13 @@ static bool describe(const struct past *p, const char *addr, struct missing *ret
 	cleanup_strv struct strv sets = {0};
 	const struct binding *b;
 
-	while (last && !*part_of(&h->boots.v[last - 1].parts, "model", addr))
+	while (last && !parts_with(&h->boots.v[last - 1], addr))
 		last--;
 	if (!last)
 		return false;
-	b = &h->boots.v[last - 1].parts;
+	b = parts_with(&h->boots.v[last - 1], addr);
 	sets = sets_of(b, addr);
-	after = last;
+	after = b == &h->boots.v[last - 1].parts ? last : last - 1;
 	while (after < h->boots.n && !looked_for(&h->boots.v[after].parts, &sets))
 		after++;
 	*ret = (struct missing){

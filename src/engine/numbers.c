@@ -106,8 +106,8 @@ static int measure(const struct section_ctx *ctx, const struct strv *only, struc
 		if (history_look(ctx->root, NULL) == 0)
 			history_read(ctx->root, &h, NULL);
 		for (size_t i = 0; i < h.boots.n; i++)
-			if (h.boots.v[i].verdict == VERDICT_READY)
-				good = &h.boots.v[i].parts;
+			if (boot_past_good(&h.boots.v[i]))
+				good = boot_past_good(&h.boots.v[i]);
 		e = gate_measure(ctx, only, good, &m, err);
 	}
 	if (only)
