@@ -364,7 +364,8 @@ static const struct fault_row rows[] = {
 	  "Bring the port up: link.SET.up of the profile, or the network manager of the node."),
 	F(NIC_CARRIER, "RH-NIC-CARRIER", RESEAT, PART, "ethtool NETDEV",
 	  "A port is up, and has no carrier.",
-	  "Check the cable and the switch port; then replace the transceiver."),
+	  "Check the cable, the switch port, and speed and FEC of both ends; then replace the "
+	  "transceiver."),
 	F(NIC_SPEED, "RH-NIC-SPEED", RESEAT, SPEED, "ethtool NETDEV",
 	  "A port trained to a lower speed than required.",
 	  "Check the cable or transceiver, and speed and FEC of the switch port."),

@@ -116,8 +116,8 @@ static bool judge_carrier(struct change *c, const char *addr, const char *name, 
 	if (carrier == 'u')
 		return true;
 	c->now.fault = carrier == 'd' ? FAULT_NIC_DOWN : FAULT_NIC_CARRIER;
-	change_reason(c, "%s: check the cable, the switch port and the link settings of %s", name,
-		      addr);
+	change_reason(c, "%s of %s is %s", name, addr,
+		      carrier == 'd' ? "switched off" : "up, and has no carrier");
 	return false;
 }
 
@@ -154,11 +154,7 @@ static bool judge_speed(struct change *c, const char *addr, const char *name, ch
 		       speed % 1000 ? speed : speed / 1000);
 	if (speed * BYTES_PER_MEGABIT >= c->want.number)
 		return true;
-	change_reason(
-		c,
-		"%s of %s trained to a lower speed: check the cable or transceiver, and speed and "
-		"FEC of the switch port",
-		name, addr);
+	change_reason(c, "%s of %s trained to a lower speed", name, addr);
 	return false;
 }
 

@@ -109,7 +109,8 @@ static void blame_absence(const struct root *root, struct change *c, const struc
 			      "has it (`rdma system show` says exclusive)",
 			      place->addr);
 	else if (!place->driver)
-		change_reason(c, "%s has no driver: load the one of the card (modules.load)",
+		change_reason(c,
+			      "%s has no driver" TO_MEND "load the one of the card (modules.load)",
 			      place->addr);
 	else if (!module)
 		change_reason(c,
@@ -118,11 +119,12 @@ static void blame_absence(const struct root *root, struct change *c, const struc
 			      place->driver, place->addr);
 	else if (root_exists(root, "/sys/module/%s", module))
 		change_reason(c,
-			      "module %s is loaded, and has made no RDMA device for %s: see the "
-			      "kernel log, and the firmware's settings for RDMA",
+			      "module %s is loaded, and has made no RDMA device for %s" TO_MEND
+			      "see the kernel log, and the firmware's settings for RDMA",
 			      module, place->addr);
 	else
-		change_reason(c, "module %s is not loaded: add it to modules.load", module);
+		change_reason(c, "module %s is not loaded" TO_MEND "add it to modules.load",
+			      module);
 }
 
 /* --- judging ----------------------------------------------------------------------------- */
@@ -146,8 +148,7 @@ static bool member_has_carrier(struct change *c, const struct rdma_port *p)
 	change_observe(c, "no carrier");
 	change_reason(c,
 		      "%s, a member of a bond, has no carrier, while the bond's RDMA device %s "
-		      "lives on another member: check the cable, the transceiver and the switch "
-		      "port",
+		      "lives on another member",
 		      p->member, p->name);
 	return false;
 }
@@ -170,9 +171,7 @@ static bool judge_state(struct change *c, const struct rdma_port *p)
 		return member_has_carrier(c, p);
 	if (p->state == PORT_INIT && p->layer == 'I')
 		change_reason(c,
-			      "port %u of %s has a link, and no subnet manager has configured it: "
-			      "is one running in this fabric (opensm, UFM, the switch's own), and "
-			      "does its partition know the port?",
+			      "port %u of %s has a link, and no subnet manager has configured it",
 			      p->port, p->name);
 	else if (p->state == PORT_ARMED)
 		change_reason(c, "a subnet manager is configuring port %u of %s", p->port, p->name);
@@ -182,15 +181,9 @@ static bool judge_state(struct change *c, const struct rdma_port *p)
 			      "manager or ibportstate disabled it",
 			      p->port, p->name);
 	else if (p->phys == PHYS_POLLING || p->phys == PHYS_TRAINING)
-		change_reason(c,
-			      "port %u of %s finds no partner: check the cable, the transceiver "
-			      "and the switch port",
-			      p->port, p->name);
+		change_reason(c, "port %u of %s finds no partner", p->port, p->name);
 	else if (p->phys == PHYS_RECOVERY)
-		change_reason(c,
-			      "port %u of %s is recovering from link errors: check the cable "
-			      "and the transceiver",
-			      p->port, p->name);
+		change_reason(c, "port %u of %s is recovering from link errors", p->port, p->name);
 	else
 		change_reason(c, "port %u of %s is not up: its netdev must be up, with a carrier",
 			      p->port, p->name);
@@ -199,6 +192,7 @@ static bool judge_state(struct change *c, const struct rdma_port *p)
 
 static bool judge_rate(struct change *c, const struct rdma_port *p)
 {
+	c->now.final = p->state == PORT_ACTIVE; /* it has trained; the next port may not have */
 	if (p->state != PORT_ACTIVE || !p->speed) {
 		c->now.fault =
 			p->state != PORT_ACTIVE ? fault_of_link(p) : FAULT_PROFILE_CHECKS_NOTHING;
@@ -216,8 +210,9 @@ static bool judge_rate(struct change *c, const struct rdma_port *p)
 	if ((int64_t)p->speed * BYTES_PER_MEGABIT >= c->want.number)
 		return true;
 	change_reason(c,
-		      "port %u of %s trained to a lower speed (%s %s): check the cable or "
-		      "transceiver (a lane may be dead), and the speed of the switch port",
+		      "port %u of %s trained to a lower speed (%s %s)" TO_MEND
+		      "check the cable or transceiver (a lane may be dead), and the speed of the "
+		      "switch port",
 		      p->port, p->name, p->lanes, p->kind);
 	return false;
 }

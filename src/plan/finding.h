@@ -101,7 +101,10 @@ char *finding_reason(const struct finding *f);
 char *finding_text(const struct finding *f);
 /* The same without the id and the remedy. Caller frees. */
 char *finding_what(const struct finding *f);
-/* Its own remedy, or else the fault's; NULL: none. Caller frees. */
+/*
+ * Its own remedy, or else that of the fault, and that of the fault that it becomes if the wait is
+ * in vain; NULL: none. Caller frees.
+ */
 char *finding_remedy(const struct finding *f);
 /* The same for a person, who may run `railhead apply` where that sets the value. Caller frees. */
 char *finding_next_step(const struct finding *f);
