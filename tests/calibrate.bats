@@ -31,7 +31,7 @@ boot_again() { put "$root/proc/sys/kernel/random/boot_id" "$(cat /proc/sys/kerne
 
 # The numbers of a node, as calibrate --json prints them.
 node() { # NAME VALUE...
-  jq -n --arg node "$1" '{calibration: 1, node: $node, profile: {name: "sku", version: "", digest: "d1"},
+  jq -n --arg node "$1" '{calibration: 2, node: $node, profile: {name: "sku", version: "", digest: "d1"},
     checks: {memory: {min: {unit: "B/s", members: {"gate/memory/node0": $ARGS.positional | map(tonumber)}}}}}' \
     --args "${@:2}" >"$BATS_TEST_TMPDIR/$1.json"
 }
@@ -296,10 +296,23 @@ railhead: n9 is left out of memory.min: gate/memory/node0 is 25.0 % worse in one
   [[ -z $output && $stderr == *"memory.min: 4 of 6 nodes would be left out, so these files do not describe a fleet of good nodes" ]]
 }
 
+@test "a document of another version is refused with both versions and the remedy" {
+  node a 20e9
+  node b 20e9
+  jq '.calibration = 1 | .checks.memory.min |= (del(.unit) + {quantity: "rate"})' \
+    "$BATS_TEST_TMPDIR/a.json" >"$BATS_TEST_TMPDIR/old.json"
+  merge 3 b old
+  [[ $stderr == *"/old.json: written by another version of railhead (calibration 1; this one reads 2): run \`railhead calibrate --json\` of this version there" ]]
+  run -0 with_bench "$railhead" gate --root "$root"
+  "$railhead" status --json --root "$root" | jq 'del(.measurements[].limits) | .schema = 2' >"$BATS_TEST_TMPDIR/old.json"
+  merge 3 b old
+  [[ $stderr == *"/old.json: written by another version of railhead (schema 2; this one reads 3): run \`railhead gate\` of this version there" ]]
+}
+
 @test "what is no output of calibrate, or of another profile, or lacks a check, is refused by name" {
   node a 20e9
   node b 20e9
-  for filter in '.calibration = 2' 'del(.checks)' '.node = "x\ny: z"' '.checks.memory.min.unit = "size"' \
+  for filter in '.calibration = "2"' 'del(.checks)' '.node = "x\ny: z"' '.checks.memory.min.unit = "size"' \
     '.checks.memory.min.members = {}' '.checks.memory.min.members[] = []' '.checks.memory.min.members[] = [-1]' \
     '.checks.memory.min.members[] = [1e300]' \
     '.checks.memory.min.members[] = ["1"]' '.checks["a: {b}"] = .checks.memory' '[.]' \
@@ -309,7 +322,7 @@ railhead: n9 is left out of memory.min: gate/memory/node0 is 25.0 % worse in one
     merge 3 b bad
     [[ -z $output && $stderr == *"bad.json: "* ]]
   done
-  echo '{"calibration": 1,' >"$BATS_TEST_TMPDIR/bad.json"
+  echo '{"calibration": 2,' >"$BATS_TEST_TMPDIR/bad.json"
   merge 3 bad b
   merge 3 nosuchfile
   jq '.profile.digest = "d2"' "$BATS_TEST_TMPDIR/a.json" >"$BATS_TEST_TMPDIR/bad.json"

@@ -357,7 +357,7 @@ onto_full_disk() { "$railhead" "$@" >/dev/full </dev/null; }
   good a Supermicro | profile "$root" a
   good a Supermicro | write a.yaml
   echo 'vm.swappiness = 1' | write sysctl.conf
-  jq -n '{calibration: 1, node: "n1", profile: {name: "a", version: "", digest: "d"},
+  jq -n '{calibration: 2, node: "n1", profile: {name: "a", version: "", digest: "d"},
     checks: {memory: {min: {unit: "B/s", members: {"gate/memory/node0": [1e9]}}}}}' >"$BATS_TEST_TMPDIR/n1.json"
   while read -r command; do
     # shellcheck disable=SC2086 # words

@@ -4,6 +4,7 @@
  * the resulting thresholds as a drop-in. --json prints the numbers instead; --merge makes
  * thresholds from the numbers of many nodes. Writes nothing.
  */
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,7 +140,7 @@ static char *node_of(const char *file)
 
 static json_t *load(const char *file)
 {
-	cleanup_free char *node = node_of(file);
+	cleanup_free char *node = node_of(file), *other = NULL;
 	struct err err = {0};
 	json_error_t where;
 	json_t *doc = json_load_file(file, JSON_REJECT_DUPLICATES, &where), *status;
@@ -150,10 +151,13 @@ static json_t *load(const char *file)
 	}
 	status = calibration_of_status(doc, node);
 	if (status) {
+		other = record_explain_schema(doc);
 		json_decref(doc);
 		doc = status;
 	}
-	if (calibration_check(doc, &err) == 0)
+	if (other)
+		err_set(&err, -EPROTO, "%s: run `railhead gate` of this version there", other);
+	else if (calibration_check(doc, &err) == 0)
 		return doc;
 	complain("%s: %s", file, err.text);
 	json_decref(doc);

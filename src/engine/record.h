@@ -149,6 +149,9 @@ void record_parse(struct record *ret, const char *text, const char *boot_id);
 const char *record_why_none(const struct record *r);
 /* The caller owns the result. */
 json_t *record_to_json(const struct record *r);
+/* NULL if this railhead writes such a record; else a sentence with both schemas. The caller frees.
+ */
+char *record_explain_schema(const json_t *doc);
 
 /* A single change with all its fields, as in the record. The caller owns the result. */
 json_t *change_to_json(const struct change *c);

@@ -164,11 +164,22 @@ static bool is_known(json_int_t schema)
 	return schema == SCHEMA || schema == SCHEMA_SENTENCES;
 }
 
+char *record_explain_schema(const json_t *doc)
+{
+	json_int_t schema = json_integer_value(json_object_get(doc, "schema"));
+
+	return schema == SCHEMA ? NULL
+				: xasprintf("written by another version of railhead (schema %lld; "
+					    "this one reads %d)",
+					    (long long)schema, SCHEMA);
+}
+
 /* Why it is no record that this railhead reads; NULL: it is one, or it is of another boot. */
 static char *find_damage(const json_t *doc, const json_error_t *where, const char *boot_id)
 {
 	const json_t *schema = json_object_get(doc, "schema");
 	const char *boot = json_string_value(json_object_get(doc, "boot_id"));
+	cleanup_free char *other = record_explain_schema(doc);
 	char *why = NULL;
 
 	if (!doc)
@@ -177,10 +188,7 @@ static char *find_damage(const json_t *doc, const json_error_t *where, const cha
 	else if (!boot || !json_is_integer(schema))
 		why = xstrdup(RECORD_PATH ": damaged: no record of railhead; " RECORD_REMEDY);
 	else if (streq(boot, boot_id) && !is_known(json_integer_value(schema)))
-		why = xasprintf(RECORD_PATH
-				": written by another version of railhead (schema %lld; this one "
-				"reads %d): run `railhead gate --again`",
-				(long long)json_integer_value(schema), SCHEMA);
+		why = xasprintf(RECORD_PATH ": %s: run `railhead gate --again`", other);
 	if (why)
 		str_make_line(why); /* a part of the file may be in it */
 	return why;

@@ -13,7 +13,8 @@
 #include "checks/probe.h"
 #include "gate/fleet.h"
 
-enum { SCHEMA = 1 };
+/* 1: series had "quantity" in place of "unit". */
+enum { SCHEMA = 2 };
 
 /* --- one node's numbers ---------------------------------------------------------------------- */
 
@@ -250,11 +251,16 @@ static int check_told(const json_t *doc, struct err *err)
 int calibration_check(const json_t *doc, struct err *err)
 {
 	json_t *checks = json_object_get(doc, "checks"), *check, *series;
+	const json_t *schema = json_object_get(doc, "calibration");
 	const char *name, *key;
 
-	if (json_integer_value(json_object_get(doc, "calibration")) != SCHEMA ||
-	    !is_word(text_in(doc, "node")) || !json_object_size(checks) ||
-	    !is_word(text_in(json_object_get(doc, "profile"), "name")))
+	if (json_is_integer(schema) && json_integer_value(schema) != SCHEMA)
+		return err_set(err, -EINVAL,
+			       "written by another version of railhead (calibration %lld; this one "
+			       "reads %d): run `railhead calibrate --json` of this version there",
+			       (long long)json_integer_value(schema), SCHEMA);
+	if (!json_is_integer(schema) || !is_word(text_in(doc, "node")) ||
+	    !json_object_size(checks) || !is_word(text_in(json_object_get(doc, "profile"), "name")))
 		return err_set(err, -EINVAL, "is not the output of `railhead calibrate --json`");
 	json_object_foreach(checks, name, check) json_object_foreach(
 		check, key,

@@ -2,7 +2,7 @@
 /*
  * Thresholds from measurements of good nodes. The numbers of one node are a JSON object:
  *
- *   {"calibration": 1, "node": "node42", "profile": {"name", "version", "digest"},
+ *   {"calibration": 2, "node": "node42", "profile": {"name", "version", "digest"},
  *    "checks": {"memory": {"min": {"unit": "B/s", "members": {"gate/memory/node0": [2.1e11,
  * ...]}}}}}
  *
