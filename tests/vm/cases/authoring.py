@@ -8,11 +8,14 @@ PROFILE = "/etc/railhead/profiles/vm-bench.yaml"
 
 
 def _changes(vm, options):
-    """What a plan sees of /proc and /sys: a snapshot holds no boot partition and no drop-ins."""
+    """What a plan sees of /proc and /sys: a snapshot holds no boot partition and no drop-ins.
+    And what it sees of the boot's figures, which a snapshot does not hold either."""
     out = vm.run(f"railhead verify --json --profile {PROFILE} {options}", 120).output
-    return [(c["id"], c["state"], c.get("observed")) for c in json.loads(out)["changes"]
+    seen = [c for c in json.loads(out)["changes"]
             if c["kind"] not in ("bootenv", "file", "netlink", "module", "mount")
             and c["id"] != "kernel_args/loader"]  # of /boot, which is not captured
+    return ([(c["id"], c["state"], c.get("observed")) for c in seen if c["kind"] != "benchmark"],
+            [(c["id"], c["state"], "observed" in c) for c in seen if c["kind"] == "benchmark"])
 
 
 @case(SNAPSHOT, "survey says of the PCI functions what lspci says, and of the CPUs what lscpu says")
@@ -29,7 +32,11 @@ def survey_agrees(vm):
 @case(SNAPSHOT, "a snapshot gives the same answers as the node, and no MAC, UUID or boot id")
 def snapshot_is_the_node(vm):
     vm.sh("railhead survey --snapshot /tmp/node.tar 2>/dev/null")
-    equal("verify", _changes(vm, "--root /tmp/node.tar"), _changes(vm, ""))
+    captured, figures = _changes(vm, "--root /tmp/node.tar")
+    equal("verify", captured, _changes(vm, "")[0])
+    nodes = ("gate/memory/node0", "gate/memory/node1")
+    equal("figures of a snapshot", figures, [(node, "to measure", False) for node in nodes])
+    equal("figures of the node", _changes(vm, "")[1], [(node, "same", True) for node in nodes])
     # the command line is the one thing shown that holds a UUID
     survey = "railhead survey {} | grep -v ^arguments"
     equal("survey", vm.sh(survey.format("--root /tmp/node.tar")), vm.sh(survey.format("")))
