@@ -8,8 +8,8 @@
  *   rdma_link_memory()   or rdma_link_dmabuf(), for each end; again for other memory
  *   rdma_link_connect()  once both ends are open; before or after memory
  *
- * The caller's thread polls without sleeping; there are no events. Every wait ends after wait_ms. A
- * failed work request ends the link: all later ones fail too.
+ * The caller's thread polls without sleeping; there are no events. Every wait ends after wait_ms
+ * of polling. A failed work request ends the link: all later ones fail too.
  */
 #pragma once
 
