@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "checks/probe.h"
 #include "kinds/roce.h"
-#include "sections/overlay.h"
+#include "sections/members.h"
 #include "sys/read.h"
 
 #define DEV "/sys/bus/pci/devices/"
@@ -61,7 +61,9 @@ static void add_end(const struct section_ctx *ctx, const struct pci_fn *pf, cons
 
 static void add_vfs(const struct section_ctx *ctx, const struct pci_fn *pf, struct rdma_fns *ret)
 {
-	for (unsigned int v = 0; v < overlay_vfs(ctx, pf); v++) {
+	unsigned int vfs = function_vfs(ctx, pf);
+
+	for (unsigned int v = 0; v < vfs; v++) {
 		cleanup_free char *addr = NULL;
 
 		read_link_name(ctx->root, &addr, NULL, DEV "%s/virtfn%u", pf->addr, v);
@@ -90,11 +92,10 @@ static void find_ends(const struct section_ctx *ctx, const char *on, struct rdma
 /* The measurement uses the ToS that the profile gives to the PF's traffic. */
 static const char *traffic_class(const struct section_ctx *ctx, const struct pci_fn *pf)
 {
-	const struct ynode *qos = profile_section(ctx->profile, "qos");
-	const struct ynode *value = qos ? overlay_value(ctx, qos, pf, "traffic_class") : NULL;
+	const struct ynode *value = function_value(ctx, "qos", pf, "traffic_class");
 
-	if (qos && !value)
-		value = overlay_value(ctx, qos, pf, "roce_tos");
+	if (!value)
+		value = function_value(ctx, "qos", pf, "roce_tos");
 	return value ? value->text : NULL;
 }
 

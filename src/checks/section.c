@@ -6,7 +6,7 @@
 #include "checks/section.h"
 #include "kinds/checks.h"
 #include "profile/language.h"
-#include "sections/overlay.h"
+#include "sections/members.h"
 
 struct change *check_look(const struct checked *t, struct subject of, const char *suffix,
 			  const struct target_item *item, const char *sort, const char *desired)
@@ -76,8 +76,9 @@ static void look_at_each(const struct checked *t)
 
 	for (size_t i = 0; set && i < set->fn.n; i++) {
 		const struct pci_fn *fn = set->fn.v[i];
+		unsigned int n = vfs ? function_vfs(t->ctx, fn) : 0;
 
-		for (unsigned int v = 0; vfs && v < overlay_vfs(t->ctx, fn); v++)
+		for (unsigned int v = 0; v < n; v++)
 			t->check->look(t, (struct subject){fn->addr, (int)v});
 		if (!vfs)
 			t->check->look(t, (struct subject){fn->addr, -1});

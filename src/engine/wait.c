@@ -7,6 +7,8 @@
 #include "engine/run.h"
 #include "kinds/function.h"
 #include "kinds/kind.h"
+#include "profile/rules.h"
+#include "profile/view.h"
 #include "sections/judged.h"
 #include "sys/clock.h"
 #include "sys/read.h"
@@ -61,21 +63,11 @@ static void missing_of_set(const struct root *root, const struct device_set *set
 /* The `wait` of the set, or of the narrowest wider set that has one. */
 static uint64_t wait_of(const struct profile *profile, const char *name)
 {
-	const struct ynode *sriov = profile_section(profile, "sriov");
-	const struct selector *sels = profile->devices.v;
-	size_t n = profile->devices.n;
-	const struct selector *sel = selector_find(sels, n, name);
+	const struct selector *s = selector_find(profile->devices.v, profile->devices.n, name);
+	cleanup_view struct ynode *view = s ? set_view(profile, s) : NULL;
+	uint64_t usec;
 
-	for (size_t i = 0; sel && i <= n; i++) {
-		const struct ynode *set = sriov ? ynode_get(sriov, sel->name) : NULL;
-		const struct ynode *wait = set ? ynode_get(set, "wait") : NULL;
-		uint64_t usec;
-
-		if (ynode_number(wait, &usec))
-			return usec;
-		sel = selector_find(sels, n, sel->in);
-	}
-	return WAIT_US;
+	return ynode_number(tree_get(view, "sriov.wait"), &usec) ? usec : WAIT_US;
 }
 
 /* Only sets that a section uses: an unused GPU driver is not worth waiting for. */

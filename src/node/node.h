@@ -218,6 +218,7 @@ void device_sets_free(struct device_sets *sets);
  */
 int selector_least(const struct selector *sel);
 bool device_set_holds(const struct device_set *set);
+bool device_set_has(const struct device_set *set, const struct pci_fn *fn);
 /* "8", ">=1"; NULL: any number is accepted. Caller frees. */
 char *device_set_expectation(const struct device_set *set);
 /*

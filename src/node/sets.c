@@ -310,6 +310,14 @@ void device_sets_free(struct device_sets *sets)
 	vec_free(&sets->set);
 }
 
+bool device_set_has(const struct device_set *set, const struct pci_fn *fn)
+{
+	for (size_t i = 0; i < set->fn.n; i++)
+		if (set->fn.v[i] == fn)
+			return true;
+	return false;
+}
+
 const struct device_set *device_sets_find(const struct device_sets *sets, const char *name)
 {
 	for (size_t i = 0; i < sets->set.n; i++)

@@ -139,12 +139,6 @@ bool set_is_ethernet(const struct ruling *r, const struct selector *s);
 bool sets_surely_share(const struct ruling *r, const struct selector *a, const struct selector *b);
 bool sets_may_share(const struct ruling *r, const struct selector *a, const struct selector *b);
 
-/*
- * All sections' settings of one set, laid over those of wider sets: a map of sections. The nodes
- * keep their places. The caller frees.
- */
-struct ynode *set_view(const struct ruling *r, const struct selector *s);
-
 struct set_rule {
 	const char *name;
 	void (*check)(struct ruling *r, const struct selector *s, const struct ynode *view);
@@ -153,10 +147,18 @@ struct set_rule {
 	{                  \
 		NULL, NULL \
 	}
-/* Runs rules over each set, wider sets first; a problem of a wider set is not reported again. */
+/*
+ * Runs rules over the view (profile/view.h) of each set, wider sets first; a problem of a wider set
+ * is not reported again. On a known node, also over the views of functions that are in several sets
+ * of which none is around all others; s is then the narrowest.
+ */
 void rule_each_set(struct ruling *r, const struct set_rule *rules);
+/* The set that has this very value at or below the path ("qos.trust"); NULL: none. */
+const struct selector *set_with_value(const struct ruling *r, const char *path,
+				      const struct ynode *value);
 /* "qos.rails.trust" for path "qos.trust" in the view: names the set that the value comes from. */
-char *set_key(const struct ruling *r, const struct selector *s, const char *path);
+char *set_key(const struct ruling *r, const struct selector *s, const struct ynode *view,
+	      const char *path);
 void set_error(struct ruling *r, const struct selector *s, const struct ynode *view,
 	       const char *path, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void set_warn(struct ruling *r, const struct selector *s, const struct ynode *view,

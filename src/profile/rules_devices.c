@@ -8,8 +8,7 @@
 
 #include "base/pattern.h"
 #include "profile/section.h"
-
-enum { SETS_DEPTH_MAX = 8 }; /* nesting of sets */
+#include "profile/view.h"
 
 const struct selector *find_set(const struct ruling *r, const char *name)
 {
@@ -20,15 +19,6 @@ const struct selector *find_set(const struct ruling *r, const char *name)
 static const struct selector *wider(const struct ruling *r, const struct selector *s)
 {
 	return r->wider[s - r->p->devices.v];
-}
-
-static size_t depth_of(const struct ruling *r, const struct selector *s)
-{
-	size_t depth = 0;
-
-	while ((s = wider(r, s)) && depth <= SETS_DEPTH_MAX)
-		depth++;
-	return depth;
 }
 
 bool set_is_within(const struct ruling *r, const struct selector *s, const struct selector *a)
@@ -151,7 +141,7 @@ static void judge_in(struct ruling *r, const struct selector *s, const struct yn
 	if (goes_round(r, s))
 		rule_error(r, in, key,
 			   "'%.64s' is itself within this set; break the cycle of in:", s->in);
-	else if (depth_of(r, s) > SETS_DEPTH_MAX)
+	else if (set_depth(r->p, s) > SETS_DEPTH_MAX)
 		rule_error(r, in, key, "sets are nested more than %d deep; name a wider set",
 			   SETS_DEPTH_MAX);
 	else
@@ -232,9 +222,8 @@ static bool share_here(const struct ruling *r, const struct selector *a, const s
 	const struct device_set *bs = device_sets_find(r->sets, b->name);
 
 	for (size_t i = 0; as && bs && i < as->fn.n; i++)
-		for (size_t j = 0; j < bs->fn.n; j++)
-			if (as->fn.v[i] == bs->fn.v[j])
-				return true;
+		if (device_set_has(bs, as->fn.v[i]))
+			return true;
 	return false;
 }
 
@@ -351,46 +340,41 @@ bool sets_may_share(const struct ruling *r, const struct selector *a, const stru
 	return true;
 }
 
-/* --- all sections' settings of one set ---------------------------------------------------- */
+/* --- rules of the settings of one set ----------------------------------------------------- */
 
-static void lay_over(struct ynode *base, const struct ynode *over)
+static void run_set_rules(struct ruling *r, const struct set_rule *rules, const struct selector *s,
+			  const struct ynode *view)
 {
-	for (size_t i = 0; i < count(over, YAML_MAP); i++) {
-		struct ynode *there = ynode_get(base, over->keys.v[i]->text);
-
-		if (there && there->kind == YAML_MAP && over->items.v[i]->kind == YAML_MAP)
-			lay_over(there, over->items.v[i]);
-		else
-			ynode_set(base, over->keys.v[i], ynode_copy(over->items.v[i]));
+	for (const struct set_rule *rule = rules; rule->name; rule++) {
+		r->diags->code = rule->name;
+		rule->check(r, s, view);
 	}
 }
 
-static void add_view(const struct ruling *r, struct ynode *view, const struct selector *s,
-		     size_t depth)
+static bool is_chain(const struct ruling *r, const struct set_list *sets)
 {
-	const struct selector *up = wider(r, s);
-
-	if (up && depth <= SETS_DEPTH_MAX)
-		add_view(r, view, up, depth + 1);
-	for (const struct section *const *sec = sections; *sec; sec++) {
-		const struct ynode *own = ynode_get(section(r, (*sec)->name), s->name);
-		cleanup_ynode struct ynode *key = ynode_scalar(view->at, (*sec)->name, true);
-		cleanup_ynode struct ynode *wrap = NULL;
-
-		if (!section_is_per_set(*sec) || !own || own->kind != YAML_MAP)
-			continue;
-		wrap = ynode_new(YAML_MAP, own->at);
-		ynode_set(wrap, key, ynode_copy(own));
-		lay_over(view, wrap);
-	}
+	for (size_t i = 1; i < sets->list.n; i++)
+		if (!set_is_within(r, sets->list.v[0], sets->list.v[i]))
+			return false;
+	return true;
 }
 
-struct ynode *set_view(const struct ruling *r, const struct selector *s)
+/* Functions that are in the same sets yield the same messages, of which one is reported. */
+static void rule_each_overlap(struct ruling *r, const struct set_rule *rules)
 {
-	struct ynode *view = ynode_new(YAML_MAP, r->p->doc->at);
+	const struct pci_functions *functions = node_functions(r->node);
 
-	add_view(r, view, s, 0);
-	return view;
+	for (size_t i = 0; i < functions->n; i++) {
+		struct set_list sets = {0};
+		cleanup_view struct ynode *view = NULL;
+
+		sets_with(r->p, r->sets, &functions->v[i], &sets);
+		if (!is_chain(r, &sets)) {
+			view = view_new(r->p, &sets);
+			run_set_rules(r, rules, sets.list.v[0], view);
+		}
+		vec_free(&sets.list);
+	}
 }
 
 void rule_each_set(struct ruling *r, const struct set_rule *rules)
@@ -398,38 +382,60 @@ void rule_each_set(struct ruling *r, const struct set_rule *rules)
 	for (size_t depth = 0; depth <= SETS_DEPTH_MAX; depth++)
 		for (size_t i = 0; i < r->p->devices.n; i++) {
 			const struct selector *s = &r->p->devices.v[i];
-			cleanup_ynode struct ynode *view = NULL;
+			cleanup_view struct ynode *view = NULL;
 
-			if (depth_of(r, s) != depth)
+			if (set_depth(r->p, s) != depth)
 				continue;
-			view = set_view(r, s);
-			for (const struct set_rule *rule = rules; rule->name; rule++) {
-				r->diags->code = rule->name;
-				rule->check(r, s, view);
-			}
+			view = set_view(r->p, s);
+			run_set_rules(r, rules, s, view);
 		}
+	if (r->sets && r->sets->set.n > 1) /* a profile without sets reads no function */
+		rule_each_overlap(r, rules);
 }
 
-char *set_key(const struct ruling *r, const struct selector *s, const char *path)
+/* A view has maps of its own, at the places of those that come first in it. */
+static bool has_value(const struct ynode *own, const struct ynode *value)
+{
+	bool has = own == value || (own->kind == YAML_MAP && value->kind == YAML_MAP &&
+				    own->at.line == value->at.line &&
+				    own->at.col == value->at.col && own->at.file == value->at.file);
+
+	for (size_t i = 0; !has && i < own->items.n; i++)
+		has = has_value(own->items.v[i], value);
+	return has;
+}
+
+const struct selector *set_with_value(const struct ruling *r, const char *path,
+				      const struct ynode *value)
 {
 	size_t len = strcspn(path, ".");
-	cleanup_free char *of = xstrndup(path, len);
-	const char *rest = path[len] ? path + len + 1 : "";
+	cleanup_free char *name = xstrndup(path, len);
+	const struct ynode *of = section(r, name);
 
-	/* the value comes from the narrowest set that has it */
-	for (size_t i = 0; s && i <= SETS_DEPTH_MAX; i++, s = wider(r, s)) {
-		const struct ynode *own = ynode_get(section(r, of), s->name);
+	for (size_t i = 0; value && i < r->p->devices.n; i++) {
+		const struct selector *s = &r->p->devices.v[i];
+		const struct ynode *own = ynode_get(of, s->name);
 
-		if (own && tree_get(own, rest))
-			return xasprintf("%s.%.64s%s%s", of, s->name, *rest ? "." : "", rest);
+		own = own ? tree_get(own, path + len + (path[len] == '.')) : NULL;
+		if (own && has_value(own, value))
+			return s;
 	}
-	return xstrdup(path);
+	return NULL;
+}
+
+char *set_key(const struct ruling *r, const struct selector *s, const struct ynode *view,
+	      const char *path)
+{
+	const struct selector *from = set_with_value(r, path, tree_get(view, path));
+	size_t len = strcspn(path, ".");
+
+	return xasprintf("%.*s.%.64s%s", (int)len, path, (from ? from : s)->name, path + len);
 }
 
 static void report_of_set(struct ruling *r, const struct selector *s, const struct ynode *view,
 			  const char *path, bool warning, const char *fmt, va_list ap)
 {
-	cleanup_free char *key = set_key(r, s, path);
+	cleanup_free char *key = set_key(r, s, view, path);
 	const struct ynode *n = tree_get(view, path);
 	cleanup_str struct str text = {0};
 

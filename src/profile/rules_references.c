@@ -4,6 +4,7 @@
 
 #include "profile/language.h"
 #include "profile/section.h"
+#include "profile/view.h"
 
 /* Takes ownership of key. */
 static void add(struct set_references *refs, const struct ynode *at, char *key)
@@ -68,7 +69,7 @@ static bool gets_vfs(struct ruling *r, const struct selector *set)
 
 	for (size_t i = 0; i < count(sriov, YAML_MAP); i++) {
 		const struct selector *s = find_set(r, sriov->keys.v[i]->text);
-		cleanup_ynode struct ynode *view = s ? set_view(r, s) : NULL;
+		cleanup_view struct ynode *view = s ? set_view(r->p, s) : NULL;
 		const struct ynode *vfs = tree_get(view, "sriov.vfs");
 
 		if (!s || (vfs && !is_zero(vfs) && sets_may_share(r, s, set)))

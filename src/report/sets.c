@@ -32,14 +32,6 @@ static const char *predicate_of(const struct node *node, const struct profile *p
 	return NULL;
 }
 
-static bool is_member(const struct device_set *set, const struct pci_fn *fn)
-{
-	for (size_t i = 0; i < set->fn.n; i++)
-		if (set->fn.v[i] == fn)
-			return true;
-	return false;
-}
-
 static struct exclusion *exclusion_for(struct set_account *a, const char *predicate)
 {
 	struct exclusion e = {0};
@@ -56,7 +48,7 @@ static struct exclusion *exclusion_for(struct set_account *a, const char *predic
 static const char *protector(const struct sets_account *all, const struct pci_fn *fn)
 {
 	for (size_t i = 0; i < all->sets.set.n; i++)
-		if (all->sets.set.v[i].sel->protect && is_member(&all->sets.set.v[i], fn))
+		if (all->sets.set.v[i].sel->protect && device_set_has(&all->sets.set.v[i], fn))
 			return all->sets.set.v[i].sel->name;
 	return "another set";
 }
@@ -70,7 +62,7 @@ static void account_for(const struct node *node, const struct profile *p,
 	struct left_out out = {.fn = fn};
 	struct exclusion *e;
 
-	if (is_member(a->set, fn))
+	if (device_set_has(a->set, fn))
 		return;
 	predicate = predicate_of(node, p, a->set->sel, fn, &why);
 	if (!predicate) {

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "profile/language.h"
 #include "profile/rules.h"
-#include "sections/overlay.h"
+#include "sections/members.h"
 
 enum {
 	SET_MS = 30000,	      /* until I/O in flight is done */
@@ -103,50 +103,50 @@ static const char *place_of(const struct pci_fn *fn)
 	return "host*/target*/*/block/*";
 }
 
-static struct change *add(const struct section_ctx *ctx, const struct ynode *section,
-			  const struct pci_fn *fn, const struct field *row,
+static struct change *add(const struct member *m, const struct field *row,
 			  const struct ynode *value, struct plan *plan)
 {
+	const char *addr = m->fn->addr;
 	bool judged = row->class == KEY_JUDGES;
 	struct change *c =
 		plan_add(plan, "block", judged ? &kind_check : &kind_block,
 			 judged ? STAGE_GATE : STAGE_DEVICES, judged ? PHASE_CHECK : PHASE_PORT,
-			 value->at, "block/%s/%s", fn->addr, row->name);
+			 value->at, "block/%s/%s", addr, row->name);
 
 	change_want(c, value);
-	change_target(c, "block:%s/%s", fn->addr, row->name);
+	change_target(c, "block:%s/%s", addr, row->name);
 	c->on.key = row->name;
-	c->on.node = overlay_value(ctx, section, fn, "system_disk");
+	c->on.node = member_value(m, "system_disk");
 	return c;
 }
 
-static void emit_setting(const struct section_ctx *ctx, const struct ynode *section,
-			 const struct pci_fn *fn, const struct field *row,
-			 const struct ynode *value, struct plan *plan)
+static void emit_setting(const struct member *m, const struct field *row, const struct ynode *value,
+			 struct plan *plan)
 {
 	const struct setting *setting = row->item;
-	struct change *c = add(ctx, section, fn, row, value, plan);
+	const char *addr = m->fn->addr;
+	struct change *c = add(m, row, value, plan);
 
-	change_on(c, fn->addr, &setting->item);
-	overlay_govern(ctx, section, fn, row->name, c);
-	change_lane(c, "%s", fn->addr);
+	change_on(c, addr, &setting->item);
+	member_govern(m, row->name, c);
+	change_lane(c, "%s", addr);
 	if (value->value.type == VALUE_NUMBER)
 		change_desired(c, "%" PRId64, value->value.number / setting->scale);
-	change_file(c, "/sys/bus/pci/devices/%s/%s/queue/%s", fn->addr, place_of(fn),
+	change_file(c, "/sys/bus/pci/devices/%s/%s/queue/%s", addr, place_of(m->fn),
 		    setting->item.file);
 	c->deadline_ms = SET_MS;
 }
 
-static void emit_key(const struct section_ctx *ctx, const struct ynode *section,
-		     const struct pci_fn *fn, const struct field *row, const struct ynode *value,
-		     struct plan *plan)
+static void emit_row(const struct member *m, const struct field *row, struct plan *plan)
 {
-	if (row->item) {
-		emit_setting(ctx, section, fn, row, value, plan);
-	} else if (row->class == KEY_JUDGES) {
-		struct change *c = add(ctx, section, fn, row, value, plan);
+	const struct ynode *value = member_value(m, row->name);
 
-		change_on(c, fn->addr, &block_poll_item);
+	if (value && row->item) {
+		emit_setting(m, row, value, plan);
+	} else if (value && row->class == KEY_JUDGES) {
+		struct change *c = add(m, row, value, plan);
+
+		change_on(c, m->fn->addr, &block_poll_item);
 		change_desired(c, "%d", ynode_is_true(value));
 	}
 }
@@ -154,8 +154,13 @@ static void emit_key(const struct section_ctx *ctx, const struct ynode *section,
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
+	cleanup(members_free) struct members members = {0};
+
 	(void)err;
-	overlay_each_key(ctx, section, keys.fields, emit_key, plan);
+	members_find(ctx, section, &members);
+	for (size_t i = 0; i < members.list.n; i++)
+		for (const struct field *row = keys.fields; row->name; row++)
+			emit_row(&members.list.v[i], row, plan);
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 #include "profile/language.h"
 #include "profile/rules.h"
 #include "sections/kernel_args.h"
-#include "sections/overlay.h"
+#include "sections/members.h"
 
 #define DROP_IN "/run/systemd/system/irqbalance.service.d/50-railhead.conf"
 #define LIST "/run/railhead/irq-functions"
@@ -35,24 +35,24 @@ static const struct ynode *isolated_of(const struct profile *profile)
 	return ynode_get(profile_section(profile, "kernel_args"), "isolate_cpus");
 }
 
-static void emit_affinity(const struct section_ctx *ctx, const struct ynode *section,
-			  const struct pci_fn *fn, struct plan *plan)
+static void emit_affinity(const struct section_ctx *ctx, const struct member *m, struct plan *plan)
 {
-	const struct ynode *value = overlay_value(ctx, section, fn, "affinity");
+	const struct ynode *value = member_value(m, "affinity");
 	const struct ynode *isolated = isolated_of(ctx->profile);
+	const char *addr = m->fn->addr;
 	struct change *c;
 
 	if (!value)
 		return;
 	c = plan_add(plan, "irq", &kind_irq, STAGE_DEVICES, PHASE_IRQ, value->at, "irq/%s/affinity",
-		     fn->addr);
-	change_on(c, fn->addr, NULL);
+		     addr);
+	change_on(c, addr, NULL);
 	c->on.node = isolated;
-	overlay_govern(ctx, section, fn, "affinity", c);
+	member_govern(m, "affinity", c);
 	change_want(c, value);
-	change_target(c, "affinity:%s%s%s", fn->addr, isolated ? "/" : "",
+	change_target(c, "affinity:%s%s%s", addr, isolated ? "/" : "",
 		      isolated ? ynode_text(isolated, "keep", isolated->text) : "");
-	change_lane(c, "%s", fn->addr);
+	change_lane(c, "%s", addr);
 }
 
 static void add_drop_in(const struct ynode *section, const char *text, struct plan *plan)
@@ -84,16 +84,15 @@ static char *drop_in(const struct section_ctx *ctx)
 			 ctx->profile->name);
 }
 
-static char *list_of(const struct section_ctx *ctx, const struct ynode *section,
-		     const struct fn_list *fns)
+static char *list_of(const struct section_ctx *ctx, const struct members *members)
 {
 	struct str text = {0};
 
 	str_addf(&text, "# Written by railhead for profile %s: not irqbalance's business.\n",
 		 ctx->profile->name);
-	for (size_t i = 0; i < fns->n; i++)
-		if (overlay_value(ctx, section, fns->v[i], "affinity"))
-			str_addf(&text, "%s\n", fns->v[i]->addr);
+	for (size_t i = 0; i < members->list.n; i++)
+		if (member_value(&members->list.v[i], "affinity"))
+			str_addf(&text, "%s\n", members->list.v[i].fn->addr);
 	return str_take(&text);
 }
 
@@ -101,7 +100,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 		struct err *err)
 {
 	cleanup_free char *service = drop_in(ctx), *list = NULL;
-	struct fn_list fns = {0};
+	cleanup(members_free) struct members members = {0};
 
 	(void)err;
 	if (!section->keys.n) { /* remove the files that an earlier profile wrote in this boot */
@@ -111,13 +110,12 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 			add_list(section, "", plan);
 		return 0;
 	}
-	overlay_functions(ctx, section, &fns);
-	list = list_of(ctx, section, &fns);
+	members_find(ctx, section, &members);
+	list = list_of(ctx, &members);
 	add_drop_in(section, service, plan);
 	add_list(section, list, plan);
-	for (size_t i = 0; i < fns.n; i++)
-		emit_affinity(ctx, section, fns.v[i], plan);
-	vec_free(&fns);
+	for (size_t i = 0; i < members.list.n; i++)
+		emit_affinity(ctx, &members.list.v[i], plan);
 	return 0;
 }
 
@@ -126,7 +124,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 static void irqs_have_cpus(struct ruling *r, const struct selector *s, const struct ynode *view)
 {
 	const struct ynode *list = tree_get(view, "irq.affinity");
-	cleanup_free char *key = set_key(r, s, "irq.affinity");
+	cleanup_free char *key = set_key(r, s, view, "irq.affinity");
 
 	want_cpus(r, list, key, ynode_cpus(list));
 }

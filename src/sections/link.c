@@ -23,7 +23,7 @@
 #include "profile/language.h"
 #include "profile/rules.h"
 #include "sections/link_memory.h"
-#include "sections/overlay.h"
+#include "sections/members.h"
 
 enum {
 	SET_MS = 30000, /* creates all queues again, once rtnl is free; seconds at most */
@@ -143,11 +143,10 @@ static const struct spec by_set = BY_SET(keys, ", such as {rails: {mtu: 9000}}")
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-/* The values of a row, each from the narrowest set that has it: one value, or those of a map. */
+/* The values of a row: one value, or those of a map. */
 struct values {
 	const struct section_ctx *ctx;
-	const struct ynode *section;
-	const struct pci_fn *fn;
+	const struct member *member;
 	const struct field *row;
 	struct change *c; /* NULL until there is a value */
 	struct plan *plan;
@@ -156,14 +155,14 @@ struct values {
 static void begin_change(struct values *v, const struct ynode *at)
 {
 	const struct link_item *item = v->row->item;
-	const char *addr = v->fn->addr;
+	const char *addr = v->member->fn->addr;
 	struct change *c = plan_add(v->plan, "link", &kind_netlink, STAGE_DEVICES, PHASE_PORT,
 				    at->at, "link/%s/%s", addr, v->row->name);
 
 	change_on(c, addr, item);
 	c->on.key = v->row->name;
 	c->on.node = ynode_get(profile_section(v->ctx->profile, "kernel_args"), "isolate_cpus");
-	overlay_govern(v->ctx, v->section, v->fn, v->row->name, c);
+	member_govern(v->member, v->row->name, c);
 	change_target(c, "link:%s/%s", addr, v->row->name);
 	change_lane(c, "%s", addr);
 	if (item->file)
@@ -186,7 +185,7 @@ static void add_value(struct values *v, const char *key, const void *item)
 {
 	cleanup_free char *path =
 		key ? xasprintf("%s.%s", v->row->name, key) : xstrdup(v->row->name);
-	const struct ynode *value = overlay_value(v->ctx, v->section, v->fn, path);
+	const struct ynode *value = member_value(v->member, path);
 
 	if (!value)
 		return;
@@ -195,17 +194,16 @@ static void add_value(struct values *v, const char *key, const void *item)
 	change_part(v->c, key ? key : v->row->name, item, value);
 }
 
-static void emit_row(const struct section_ctx *ctx, const struct ynode *section,
-		     const struct pci_fn *fn, const struct field *row, struct plan *plan)
+static void emit_row(const struct section_ctx *ctx, const struct member *m, const struct field *row,
+		     struct plan *plan)
 {
-	struct values v = {ctx, section, fn, row, NULL, plan};
-	cleanup_strv struct strv names = {0};
+	const struct ynode *map = member_value(m, row->name);
+	struct values v = {ctx, m, row, NULL, plan};
 
-	if (row->spec->kind == SPEC_MAP_OF) {
-		overlay_keys(ctx, section, fn, row->name, &names);
-		for (size_t i = 0; i < names.n; i++)
-			add_value(&v, names.v[i], NULL);
-	} else if (row->spec->kind == SPEC_MAP)
+	if (row->spec->kind == SPEC_MAP_OF)
+		for (size_t i = 0; map && i < map->keys.n; i++)
+			add_value(&v, map->keys.v[i]->text, NULL);
+	else if (row->spec->kind == SPEC_MAP)
 		for (const struct field *key = row->spec->fields; key->name; key++)
 			add_value(&v, key->name, key->item);
 	else
@@ -214,19 +212,19 @@ static void emit_row(const struct section_ctx *ctx, const struct ynode *section,
 		item_desired(v.c);
 }
 
-static void emit_up(const struct section_ctx *ctx, const struct ynode *section,
-		    const struct pci_fn *fn, bool up, struct plan *plan)
+static void emit_up(const struct section_ctx *ctx, const struct member *m, bool up,
+		    struct plan *plan)
 {
-	const struct ynode *value = overlay_value(ctx, section, fn, keys.fields->name);
+	const struct ynode *value = member_value(m, keys.fields->name);
 
 	if (value && ynode_is_true(value) == up)
-		emit_row(ctx, section, fn, keys.fields, plan);
+		emit_row(ctx, m, keys.fields, plan);
 }
 
 /* Makes a VF's MTU depend on its PF's: trying it is pointless if the PF's could not be set. */
 static void order_vfs(const struct section_ctx *ctx, const struct pci_fn *fn, struct plan *plan)
 {
-	unsigned int vfs = overlay_vfs(ctx, fn);
+	unsigned int vfs = function_vfs(ctx, fn);
 	cleanup_free char *mtu = xasprintf("link/%s/mtu", fn->addr);
 
 	for (unsigned int i = 0; plan_find(plan, mtu) && i < vfs; i++) {
@@ -241,18 +239,19 @@ static void order_vfs(const struct section_ctx *ctx, const struct pci_fn *fn, st
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
-	struct fn_list fns = {0};
+	cleanup(members_free) struct members members = {0};
 
 	(void)err;
-	overlay_functions(ctx, section, &fns);
-	for (size_t i = 0; i < fns.n; i++) {
-		emit_up(ctx, section, fns.v[i], false, plan);
+	members_find(ctx, section, &members);
+	for (size_t i = 0; i < members.list.n; i++) {
+		const struct member *m = &members.list.v[i];
+
+		emit_up(ctx, m, false, plan);
 		for (const struct field *row = keys.fields + 1; row->item; row++)
-			emit_row(ctx, section, fns.v[i], row, plan);
-		emit_up(ctx, section, fns.v[i], true, plan);
-		order_vfs(ctx, fns.v[i], plan);
+			emit_row(ctx, m, row, plan);
+		emit_up(ctx, m, true, plan);
+		order_vfs(ctx, m->fn, plan);
 	}
-	vec_free(&fns);
 	return 0;
 }
 
@@ -298,7 +297,7 @@ static void queues_have_cpus(struct ruling *r, const struct selector *s, const s
 
 	for (size_t i = 0; i < array_len(paths); i++) {
 		const struct ynode *list = tree_get(view, paths[i]);
-		cleanup_free char *key = set_key(r, s, paths[i]);
+		cleanup_free char *key = set_key(r, s, view, paths[i]);
 
 		want_cpus(r, list, key, ynode_cpus(list));
 	}

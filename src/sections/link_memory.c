@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "sections/overlay.h"
+#include "sections/members.h"
 
 enum {
 	HEADERS = 22, /* Ethernet with a VLAN tag, and the checksum */
@@ -91,38 +91,37 @@ static void add(struct groups *all, const struct group *one)
 	vec_push(all, *one);
 }
 
+/* settings: of section link. Returns whether they have rings. */
+static bool describe(const struct ruling *r, const struct ynode *settings, struct group *ret)
+{
+	ret->at = tree_get(settings, "rings.rx");
+	if (!ynode_number(ret->at, &ret->descriptors))
+		return false;
+	count_queues(r, tree_get(settings, "channels.combined"), tree_get(settings, "channels.rx"),
+		     ret);
+	ret->buffer = buffer_of(number_at(tree_get(settings, "mtu"), DEFAULT_MTU));
+	return true;
+}
+
 static void add_members(const struct ruling *r, const struct ynode *link, struct groups *all)
 {
 	const struct section_ctx ctx = {.node = r->node, .profile = r->p, .sets = r->sets};
-	struct fn_list fns = {0};
+	cleanup(members_free) struct members members = {0};
 
-	overlay_functions(&ctx, link, &fns);
-	for (size_t i = 0; i < fns.n; i++) {
-		const struct pci_fn *fn = fns.v[i];
-		const struct ynode *rx = overlay_value(&ctx, link, fn, "rings.rx");
-		struct group g = {.functions = 1, .at = rx};
+	members_find(&ctx, link, &members);
+	for (size_t i = 0; i < members.list.n; i++) {
+		struct group g = {.functions = 1};
 
-		if (!ynode_number(rx, &g.descriptors))
-			continue;
-		count_queues(r, overlay_value(&ctx, link, fn, "channels.combined"),
-			     overlay_value(&ctx, link, fn, "channels.rx"), &g);
-		g.buffer = buffer_of(number_at(overlay_value(&ctx, link, fn, "mtu"), DEFAULT_MTU));
-		add(all, &g);
+		if (describe(r, members.list.v[i].settings, &g))
+			add(all, &g);
 	}
-	vec_free(&fns);
 }
 
-/*
- * The value from the narrowest of a set and its wider sets. Bounded, because sets may form a cycle.
- */
-static const struct ynode *value_for(const struct ruling *r, const struct selector *s,
-				     const char *path)
+static bool has_rings(const struct ruling *r, const struct selector *s)
 {
-	const struct ynode *link = section(r, "link"), *value = NULL;
+	cleanup_view struct ynode *view = s ? set_view(r->p, s) : NULL;
 
-	for (size_t i = 0; s && !value && i < r->p->devices.n; i++, s = find_set(r, s->in))
-		value = tree_get(ynode_get(link, s->name), path);
-	return value;
+	return tree_get(view, "link.rings.rx");
 }
 
 /* Without a node. Skips a set within a set that has rings, because the wider set counts it. */
@@ -130,16 +129,12 @@ static void add_sets(const struct ruling *r, struct groups *all)
 {
 	for (size_t i = 0; i < r->p->devices.n; i++) {
 		const struct selector *s = &r->p->devices.v[i];
-		struct group g = {.functions = (uint64_t)selector_least(s),
-				  .at = value_for(r, s, "rings.rx")};
+		cleanup_view struct ynode *view = set_view(r->p, s);
+		struct group g = {.functions = (uint64_t)selector_least(s)};
 
-		if (!ynode_number(g.at, &g.descriptors) || !g.functions ||
-		    value_for(r, r->wider[i], "rings.rx"))
-			continue;
-		count_queues(r, value_for(r, s, "channels.combined"),
-			     value_for(r, s, "channels.rx"), &g);
-		g.buffer = buffer_of(number_at(value_for(r, s, "mtu"), DEFAULT_MTU));
-		add(all, &g);
+		if (g.functions && !has_rings(r, r->wider[i]) &&
+		    describe(r, tree_get(view, "link"), &g))
+			add(all, &g);
 	}
 }
 

@@ -12,7 +12,7 @@
 #include "kinds/pci.h"
 #include "profile/language.h"
 #include "profile/rules.h"
-#include "sections/overlay.h"
+#include "sections/members.h"
 
 /* The index of a word is its code in the registers. */
 static const struct spec size =
@@ -68,25 +68,30 @@ static struct change *emit_setting(const struct pci_fn *fn, const struct field *
 	return c;
 }
 
-static void emit_key(const struct section_ctx *ctx, const struct ynode *section,
-		     const struct pci_fn *fn, const struct field *f, const struct ynode *value,
-		     struct plan *plan)
+static void emit_row(const struct member *m, const struct field *f, struct plan *plan)
 {
-	if (f->item) {
-		overlay_govern(ctx, section, fn, f->name, emit_setting(fn, f, value, plan));
-	} else if (f->class == KEY_JUDGES) {
-		struct change *c = add(fn, f, &kind_check, value, plan);
+	const struct ynode *value = member_value(m, f->name);
 
-		change_on(c, fn->addr, &pcie_payload_item);
-		change_target(c, "pcie-payload:%s", fn->addr);
+	if (value && f->item) {
+		member_govern(m, f->name, emit_setting(m->fn, f, value, plan));
+	} else if (value && f->class == KEY_JUDGES) {
+		struct change *c = add(m->fn, f, &kind_check, value, plan);
+
+		change_on(c, m->fn->addr, &pcie_payload_item);
+		change_target(c, "pcie-payload:%s", m->fn->addr);
 	}
 }
 
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
+	cleanup(members_free) struct members members = {0};
+
 	(void)err;
-	overlay_each_key(ctx, section, keys.fields, emit_key, plan);
+	members_find(ctx, section, &members);
+	for (size_t i = 0; i < members.list.n; i++)
+		for (const struct field *f = keys.fields; f->name; f++)
+			emit_row(&members.list.v[i], f, plan);
 	return 0;
 }
 

@@ -14,7 +14,7 @@
 #include "kinds/roce.h"
 #include "profile/language.h"
 #include "profile/rules.h"
-#include "sections/overlay.h"
+#include "sections/members.h"
 
 /* --- DCB: classes ----------------------------------------------------------------------------- */
 
@@ -183,15 +183,14 @@ static const struct spec by_set = BY_SET(keys, ", such as {rails: {trust: dscp, 
 /* --- changes ---------------------------------------------------------------------------------- */
 
 struct port {
-	const struct section_ctx *ctx;
-	const struct ynode *section;
+	const struct member *member;
 	const struct pci_fn *fn;
 	struct plan *plan;
 };
 
 static const struct ynode *value_of(const struct port *p, const char *path)
 {
-	return overlay_value(p->ctx, p->section, p->fn, path);
+	return member_value(p->member, path);
 }
 
 /*
@@ -235,7 +234,7 @@ static struct change *add_row(const struct port *p, const struct field *row, con
 	for (char *dot = slashed; (dot = strchr(dot, '.'));)
 		*dot = '/';
 	c = add(p, row->name, slashed, row->item, at);
-	overlay_govern(p->ctx, p->section, p->fn, path, c);
+	member_govern(p->member, path, c);
 	if (c->kind == &kind_roce) {
 		const struct roce_item *item = row->item;
 
@@ -309,7 +308,7 @@ static void emit_roce_priority(const struct port *p)
 		return;
 	c = add(p, "roce_priority", "roce_priority", &dcb_roce_priority.sort, pfc);
 	c->want = pfc->items.v[0]->value;
-	overlay_govern(p->ctx, p->section, p->fn, "pfc", c);
+	member_govern(p->member, "pfc", c);
 	item_desired(c);
 }
 
@@ -372,13 +371,13 @@ static void emit_lldpad(const struct ynode *at, struct plan *plan)
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
-	struct fn_list fns = {0};
+	cleanup(members_free) struct members members = {0};
 	bool any_dcb = false;
 
 	(void)err;
-	overlay_functions(ctx, section, &fns);
-	for (size_t i = 0; i < fns.n; i++) {
-		struct port p = {ctx, section, fns.v[i], plan};
+	members_find(ctx, section, &members);
+	for (size_t i = 0; i < members.list.n; i++) {
+		struct port p = {&members.list.v[i], members.list.v[i].fn, plan};
 		const struct ynode *dcb = dcb_of(&p);
 
 		if (dcb && !any_dcb)
@@ -388,7 +387,6 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 			item_desired(add(&p, "dcbx", "dcbx", &dcb_dcbx.sort, dcb));
 		emit_rows(&p, keys.fields, "");
 	}
-	vec_free(&fns);
 	return 0;
 }
 
@@ -431,13 +429,23 @@ static const struct ynode *mapped(const struct ynode *map, unsigned int number, 
 	return NULL;
 }
 
+/* Of two lines that name one DSCP, that of a narrower set is meant as an exception. */
+static bool is_exception(const struct ruling *r, const struct ynode *line, const struct ynode *from)
+{
+	const struct selector *narrow = set_with_value(r, "qos.dscp_map", line);
+	const struct selector *wide = set_with_value(r, "qos.dscp_map", from);
+
+	return narrow != wide && set_is_within(r, narrow, wide);
+}
+
 static void dscps_go_one_way(struct ruling *r, const struct selector *s, const struct ynode *view)
 {
 	const struct ynode *map = tree_get(view, "qos.dscp_map");
-	cleanup_free char *key = set_key(r, s, "qos.dscp_map");
 
 	for (size_t i = 0; i < count(map, YAML_MAP); i++) {
 		const struct cpus *several = ynode_cpus(map->keys.v[i]);
+		const struct selector *of = set_with_value(r, "qos.dscp_map", map->items.v[i]);
+		cleanup_free char *key = xasprintf("qos.%.64s.dscp_map", (of ? of : s)->name);
 		uint64_t to, before;
 
 		if (!ynode_number(map->items.v[i], &to))
@@ -446,7 +454,8 @@ static void dscps_go_one_way(struct ruling *r, const struct selector *s, const s
 		     d = cpus_next(several, d)) {
 			const struct ynode *first = mapped(map, (unsigned int)d, i);
 
-			if (!ynode_number(first, &before) || before == to)
+			if (!ynode_number(first, &before) || before == to ||
+			    is_exception(r, first, map->items.v[i]))
 				continue;
 			rule_error(r, map->keys.v[i], key,
 				   "DSCP %d goes to priority %llu already at %s; name it once", d,
@@ -596,7 +605,7 @@ static void bandwidth_is_of_ets(struct ruling *r, const struct selector *s,
 				const struct ynode *view)
 {
 	const struct ynode *shares = tree_get(view, "qos.ets.bandwidth");
-	cleanup_free char *key = set_key(r, s, "qos.ets.bandwidth");
+	cleanup_free char *key = set_key(r, s, view, "qos.ets.bandwidth");
 
 	for (size_t i = 0; i < count(shares, YAML_MAP); i++) {
 		const struct ynode *how =
@@ -633,7 +642,7 @@ static void buffers_have_sizes(struct ruling *r, const struct selector *s, const
 {
 	const struct ynode *to = tree_get(view, "qos.buffers.priorities");
 	const struct ynode *sizes = tree_get(view, "qos.buffers.sizes");
-	cleanup_free char *key = set_key(r, s, "qos.buffers.priorities");
+	cleanup_free char *key = set_key(r, s, view, "qos.buffers.priorities");
 	uint64_t number;
 
 	for (size_t i = 0; count(sizes, YAML_MAP) && i < count(to, YAML_MAP); i++)

@@ -17,7 +17,7 @@
 #include "kinds/vf.h"
 #include "kinds/vf_address.h"
 #include "profile/language.h"
-#include "sections/overlay.h"
+#include "sections/members.h"
 
 enum {
 	NUMVFS_MS = 30000, /* one PF's write with autoprobe off: a second or two */
@@ -161,7 +161,7 @@ static const struct spec by_set = BY_SET(keys, "");
 
 struct pf {
 	const struct section_ctx *ctx;
-	const struct ynode *section;
+	const struct member *member;
 	const struct pci_fn *fn;
 	unsigned int vfs; /* wanted by the profile */
 	struct plan *plan;
@@ -169,7 +169,7 @@ struct pf {
 
 static const struct ynode *value_of(const struct pf *pf, const char *path)
 {
-	return overlay_value(pf->ctx, pf->section, pf->fn, path);
+	return member_value(pf->member, path);
 }
 
 static unsigned int duration_ms(const struct ynode *value, unsigned int otherwise)
@@ -204,8 +204,7 @@ static bool wants_link(const struct pci_fn *fn)
 /* Whether section link wants the PF down at the end (up: false). */
 static bool to_be_down(const struct pf *pf)
 {
-	const struct ynode *section = profile_section(pf->ctx->profile, "link");
-	const struct ynode *up = section ? overlay_value(pf->ctx, section, pf->fn, "up") : NULL;
+	const struct ynode *up = function_value(pf->ctx, "link", pf->fn, "up");
 
 	return up && !ynode_is_true(up);
 }
@@ -334,7 +333,7 @@ static struct change *emit_address(const struct pf *pf, unsigned int index)
 		return NULL;
 	item_desired(c);
 	c->deadline_ms = ADDRESS_MS;
-	overlay_govern(pf->ctx, pf->section, pf->fn, "vf", c);
+	member_govern(pf->member, "vf", c);
 	return c;
 }
 
@@ -390,13 +389,14 @@ static void emit_own(const struct pf *pf)
  * because names and addresses of VFs are unknown before they exist. NetworkManager obeys the
  * property NM_UNMANAGED; systemd-networkd (243 and later) obeys a file that matches our property.
  */
-static const struct ynode *make_rules(const struct section_ctx *ctx, const struct ynode *section,
-				      const struct fn_list *fns, struct str *ret)
+static const struct ynode *make_rules(const struct section_ctx *ctx, const struct members *members,
+				      struct str *ret)
 {
 	const struct ynode *why = NULL;
 
-	for (size_t i = 0; i < fns->n; i++) {
-		const struct ynode *value = overlay_value(ctx, section, fns->v[i], "vf.unmanaged");
+	for (size_t i = 0; i < members->list.n; i++) {
+		const struct member *m = &members->list.v[i];
+		const struct ynode *value = member_value(m, "vf.unmanaged");
 
 		if (!ynode_is_true(value))
 			continue;
@@ -409,7 +409,7 @@ static const struct ynode *make_rules(const struct section_ctx *ctx, const struc
 		str_addf(ret,
 			 "ATTR{device/physfn/uevent}==\"*PCI_SLOT_NAME=%s*\", "
 			 "ENV{NM_UNMANAGED}=\"1\", ENV{RAILHEAD_UNMANAGED}=\"1\"\n",
-			 fns->v[i]->addr);
+			 m->fn->addr);
 	}
 	if (why)
 		str_add(ret, "LABEL=\"railhead_vf_end\"\n");
@@ -422,10 +422,10 @@ static const struct ynode *make_rules(const struct section_ctx *ctx, const struc
  * other file has no effect without them.
  */
 static void emit_unmanaged(const struct section_ctx *ctx, const struct ynode *section,
-			   const struct fn_list *fns, struct plan *plan)
+			   const struct members *members, struct plan *plan)
 {
 	cleanup_str struct str rules = {0}, network = {0};
-	const struct ynode *why = make_rules(ctx, section, fns, &rules);
+	const struct ynode *why = make_rules(ctx, members, &rules);
 
 	if (why) {
 		str_addf(&network,
@@ -482,16 +482,21 @@ static void emit_pf(const struct pf *pf)
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
-	struct fn_list fns = {0};
+	cleanup(members_free) struct members members = {0};
+	cleanup_free struct pf *pfs = NULL;
 
 	(void)err;
-	overlay_functions(ctx, section, &fns);
-	for (size_t i = 0; i < fns.n; i++)
-		emit_pf(&(struct pf){ctx, section, fns.v[i], overlay_vfs(ctx, fns.v[i]), plan});
-	emit_unmanaged(ctx, section, &fns, plan);
-	for (size_t i = 0; i < fns.n; i++)
-		emit_own(&(struct pf){ctx, section, fns.v[i], overlay_vfs(ctx, fns.v[i]), plan});
-	vec_free(&fns);
+	members_find(ctx, section, &members);
+	pfs = xcalloc(members.list.n + 1, sizeof(*pfs));
+	for (size_t i = 0; i < members.list.n; i++) {
+		const struct member *m = &members.list.v[i];
+
+		pfs[i] = (struct pf){ctx, m, m->fn, function_vfs(ctx, m->fn), plan};
+		emit_pf(&pfs[i]);
+	}
+	emit_unmanaged(ctx, section, &members, plan);
+	for (size_t i = 0; i < members.list.n; i++)
+		emit_own(&pfs[i]);
 	return 0;
 }
 

@@ -4,21 +4,17 @@
 #include "kinds/vf.h"
 #include "profile/synonyms.h"
 #include "profile/tutorials.h"
+#include "profile/view.h"
 #include "sections/sriov.h"
 #include "sys/devlink.h"
 
-/* Whether the set or a wider one of the section has vfs. */
-static bool vfs_given(const struct ruling *r, const struct ynode *sriov, const char *name)
+/* Whether the set or a wider one has vfs; another rule reports that there is no such set. */
+static bool vfs_given(const struct ruling *r, const char *name)
 {
-	for (size_t i = 0; name && i <= r->p->devices.n; i++) {
-		const struct ynode *set = ynode_get(sriov, name);
-		const struct selector *s = find_set(r, name);
+	const struct selector *s = find_set(r, name);
+	cleanup_view struct ynode *view = s ? set_view(r->p, s) : NULL;
 
-		if (set && set->kind == YAML_MAP && ynode_get(set, "vfs"))
-			return true;
-		name = s ? s->in : NULL;
-	}
-	return false;
+	return !s || tree_get(view, "sriov.vfs");
 }
 
 static void vfs_are_counted(struct ruling *r)
@@ -29,7 +25,7 @@ static void vfs_are_counted(struct ruling *r)
 		const char *name = sriov->keys.v[i]->text;
 		cleanup_free char *key = xasprintf("sriov.%.64s.vfs", name);
 
-		if (sriov->items.v[i]->kind == YAML_MAP && !vfs_given(r, sriov, name) &&
+		if (sriov->items.v[i]->kind == YAML_MAP && !vfs_given(r, name) &&
 		    !synonym_is_in(sriov->items.v[i], "vfs"))
 			rule_error(r, sriov->items.v[i], key,
 				   "missing; a count of VFs, or max, is required");
@@ -210,46 +206,22 @@ static void warn_of_lack(struct ruling *r, const struct selector *s, const struc
 			 fn->addr, fn->totalvfs);
 }
 
-/* Whether a set within s has fn and its own vfs, which overrides that of s. */
-static bool narrower_counts(const struct ruling *r, const struct selector *s,
-			    const struct pci_fn *fn)
-{
-	const struct ynode *sriov = section(r, "sriov");
-
-	for (size_t i = 0; i < r->sets->set.n; i++) {
-		const struct device_set *set = &r->sets->set.v[i];
-		const struct ynode *own = ynode_get(sriov, set->sel->name);
-
-		if (set->sel == s || !set_is_within(r, set->sel, s) || !tree_get(own, "vfs"))
-			continue;
-		for (size_t j = 0; j < set->fn.n; j++)
-			if (set->fn.v[j] == fn)
-				return true;
-	}
-	return false;
-}
-
-static void members_have_the_vfs(struct ruling *r, const struct device_set *set)
-{
-	cleanup_ynode struct ynode *view = set_view(r, set->sel);
-	uint64_t vfs = 0;
-
-	if (!ynode_number(tree_get(view, "sriov.vfs"), &vfs))
-		return;
-	for (size_t i = 0; i < set->fn.n; i++)
-		if (vfs > set->fn.v[i]->totalvfs && !narrower_counts(r, set->sel, set->fn.v[i]))
-			warn_of_lack(r, set->sel, view, set->fn.v[i]);
-}
-
 static void pfs_have_the_vfs(struct ruling *r)
 {
-	const struct ynode *sriov = section(r, "sriov");
+	bool here = r->sets && section(r, "sriov");
+	const struct pci_functions *functions = here ? node_functions(r->node) : NULL;
 
-	for (size_t i = 0; r->sets && i < count(sriov, YAML_MAP); i++) {
-		const struct device_set *set = device_sets_find(r->sets, sriov->keys.v[i]->text);
+	for (size_t i = 0; here && i < functions->n; i++) {
+		struct set_list sets = {0};
+		cleanup_view struct ynode *view = NULL;
+		uint64_t vfs;
 
-		if (set)
-			members_have_the_vfs(r, set);
+		sets_with(r->p, r->sets, &functions->v[i], &sets);
+		view = view_new(r->p, &sets);
+		if (ynode_number(tree_get(view, "sriov.vfs"), &vfs) &&
+		    vfs > functions->v[i].totalvfs)
+			warn_of_lack(r, sets.list.v[0], view, &functions->v[i]);
+		vec_free(&sets.list);
 	}
 }
 

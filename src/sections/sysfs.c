@@ -195,7 +195,7 @@ static void judge_shown(struct ruling *r, const struct selector *s, const struct
 	if (!line || !*scalar(value) || has_exception(r, line) ||
 	    file_equals(value->text, said, shown->scale))
 		return;
-	key = set_key(r, s, shown->key);
+	key = set_key(r, s, view, shown->key);
 	contradict(r, line, value, key, said);
 }
 

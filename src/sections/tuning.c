@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "profile/language.h"
 #include "sections/kernel_line.h"
-#include "sections/overlay.h"
+#include "sections/members.h"
 #include "sys/sysctl_d.h"
 
 #define PROC_SYS "/proc/sys/"
@@ -44,7 +44,7 @@ struct change *tuning_add(const struct section_ctx *ctx, const struct tuning *t,
 	c->want = value->value;
 	change_target(c, "%s", file);
 	change_desired(c, "%s", desired);
-	c->optional = overlay_names_key(ynode_get(section, "optional"), first);
+	c->optional = optional_has(ynode_get(section, "optional"), first);
 	c->drift_warns = ynode_is_word(ynode_get(section, "on_drift"), ON_DRIFT_WARN);
 	c->late = true; /* the driver of frequencies may be a module */
 	return c;

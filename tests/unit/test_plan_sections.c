@@ -12,7 +12,7 @@
 
 #include "hooks.h"
 #include "kinds/kind.h"
-#include "sections/overlay.h"
+#include "sections/members.h"
 #include "planned.h"
 #include "reason.h"
 

@@ -100,7 +100,7 @@ static void test_narrower(void **state)
 	      "true}}\n",
 	      A "rings = rx 512 tx 512\n" A "mtu = 9000\n" A "features = rx-gro off rx-lro off\n" B
 		"rings = rx 1024 tx 512\n" B "mtu = 9000\n" B
-		"features = rx-gro off rx-lro on rx-all on\n");
+		"features = rx-lro on rx-all on rx-gro off\n");
 }
 
 static void test_vfs_wait(void **state)
@@ -145,7 +145,11 @@ static void test_optional(void **state)
 		{"one: {mtu: 9000, rings: {rx: 512}, optional: []}", false, false},
 		{"nics: {mtu: 9000, optional: [mtu]}, one: {rings: {rx: 512}}", true, false},
 		{"nics: {mtu: 9000, optional: true}, one: {rings: {rx: 512}, optional: [rings]}",
-		 false, true},
+		 true, true},
+		{"nics: {mtu: 9000, optional: [mtu]}, one: {rings: {rx: 512}, optional: [rings]}",
+		 true, true},
+		{"nics: {mtu: 9000, optional: [mtu]}, one: {rings: {rx: 512}, optional: false}",
+		 false, false},
 	};
 
 	for (size_t i = 0; i < array_len(t); i++) {

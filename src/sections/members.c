@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sections/members.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "profile/language.h"
+#include "profile/rules.h"
+
+static bool find_member(const struct section_ctx *ctx, const struct ynode *section,
+			const struct pci_fn *fn, struct member *ret)
+{
+	struct set_list sets = {0};
+
+	sets_with(ctx->profile, ctx->sets, fn, &sets);
+	*ret = (struct member){.fn = fn, .settings = view_of_section(section, &sets)};
+	for (size_t i = 0; i < sets.list.n; i++) {
+		const struct ynode *own = ynode_get(section, sets.list.v[i]->name);
+		const struct ynode *optional = ynode_get(own, "optional");
+
+		if (optional)
+			vec_push(&ret->optional, optional);
+	}
+	vec_free(&sets.list);
+	return ret->settings;
+}
+
+static void member_free(struct member *m)
+{
+	view_free(m->settings);
+	vec_free(&m->optional);
+}
+
+void members_find(const struct section_ctx *ctx, const struct ynode *section, struct members *ret)
+{
+	const struct pci_functions *functions = node_functions(ctx->node);
+	struct member one;
+
+	/* sorted by address, so that ids have a stable order */
+	for (size_t i = 0; i < functions->n; i++)
+		if (find_member(ctx, section, &functions->v[i], &one))
+			vec_push(&ret->list, one);
+}
+
+void members_free(struct members *m)
+{
+	for (size_t i = 0; i < m->list.n; i++)
+		member_free(&m->list.v[i]);
+	vec_free(&m->list);
+}
+
+const struct ynode *member_value(const struct member *m, const char *path)
+{
+	return tree_get(m->settings, path);
+}
+
+bool optional_has(const struct ynode *said, const char *path)
+{
+	size_t len = strcspn(path, ".");
+
+	if (!said || said->kind != YAML_LIST)
+		return ynode_is_true(said);
+	for (size_t i = 0; i < said->items.n; i++)
+		if (strlen(said->items.v[i]->text) == len &&
+		    strncmp(said->items.v[i]->text, path, len) == 0)
+			return true;
+	return false;
+}
+
+void member_govern(const struct member *m, const char *path, struct change *c)
+{
+	for (size_t i = 0; i < m->optional.n && !c->optional; i++) {
+		c->optional = optional_has(m->optional.v[i], path);
+		if (m->optional.v[i]->kind != YAML_LIST)
+			break;
+	}
+	c->drift_warns = ynode_is_word(member_value(m, "on_drift"), ON_DRIFT_WARN);
+}
+
+const struct ynode *function_value(const struct section_ctx *ctx, const char *section,
+				   const struct pci_fn *fn, const char *path)
+{
+	const struct ynode *value;
+	struct member m;
+
+	find_member(ctx, profile_section(ctx->profile, section), fn, &m);
+	value = member_value(&m, path);
+	member_free(&m);
+	return value;
+}
+
+unsigned int function_vfs(const struct section_ctx *ctx, const struct pci_fn *fn)
+{
+	const struct ynode *vfs = function_value(ctx, "sriov", fn, "vfs");
+	uint64_t n;
+
+	if (!vfs)
+		return 0;
+	if (vfs->value.type == VALUE_WORD) /* max */
+		return fn->totalvfs;
+	return ynode_number(vfs, &n) ? (unsigned int)n : 0;
+}

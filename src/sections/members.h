@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* For sections that name device sets: the functions of these sets, with what is set on each. */
+#pragma once
+
+#include "profile/view.h"
+#include "sections/sections.h"
+
+struct member {
+	const struct pci_fn *fn;
+	struct ynode *settings; /* of the section, of all sets that have fn: see profile/view.h */
+	VEC(const struct ynode *) optional; /* of each of these sets, the narrowest first */
+};
+
+struct members {
+	VEC(struct member) list; /* each function once, sorted by address */
+};
+
+void members_find(const struct section_ctx *ctx, const struct ynode *section, struct members *ret);
+void members_free(struct members *m);
+
+/* The value at a path ("vfs", "vf.driver"), or NULL. A map lives as long as the member. */
+const struct ynode *member_value(const struct member *m, const char *path);
+
+/*
+ * Fills c->optional and c->drift_warns for a key such as "mtu" or "dcqcn.np.cnp_dscp". A set adds
+ * to the `optional` of wider sets (true, or a list with the key's first word), but false ends it;
+ * on_drift is of the narrowest set that has it.
+ */
+void member_govern(const struct member *m, const char *path, struct change *c);
+/* Whether said, true or a list, includes the first word of path; false for NULL. */
+bool optional_has(const struct ynode *said, const char *path);
+
+/* The governing keys, the last keys of a set: optional = OPTIONAL_KEYS("mtu", "rings") */
+#define OPTIONAL_KEYS(...) OPTIONAL_KEYS_OF("set", __VA_ARGS__)
+#define GOVERNING_KEYS(table) GOVERNING_KEYS_OF("set", "driver or kernel", table)
+
+/* A scalar or list that another section sets on fn, or NULL. */
+const struct ynode *function_value(const struct section_ctx *ctx, const char *section,
+				   const struct pci_fn *fn, const char *path);
+/* The number of VFs that section sriov wants on fn; 0 without one. */
+unsigned int function_vfs(const struct section_ctx *ctx, const struct pci_fn *fn);
