@@ -264,14 +264,32 @@ match: {"
   is_in_force new=4
 }
 
-@test "/var can not be written: no trial is armed, and it is said why" {
+@test "/var can not be written: no trial is armed, and the first reason names the arguments and the place" {
+  local said
   wants new=1
   boot
   rm -r "$kept"
   : >"$kept"
   gate 7
   in_env railhead_try=-
-  fault RH-BOOT-TRIAL-OPEN "/var/lib/railhead: Not a directory"
+  fault RH-BOOT-TRIAL-OPEN \
+    "next_boot: kernel arguments differ (+new=1 -old=1): trial 1 of 2. The trial could not be armed: /var/lib/railhead: Not a directory"
+  run -7 "$railhead" status --root "$root"
+  said=$(grep -m1 -F '+new=1' <<<"$output")
+  [[ $said == *"/var/lib/railhead: Not a directory"* ]]
+  [[ $output == *"Mend the file system that the reason names"* ]]
+}
+
+@test "/var can not be written at the verdict of a trial: the reason names the arguments and the place" {
+  wants new=1
+  trial
+  rm -r "$kept"
+  : >"$kept"
+  gate 7
+  fault RH-BOOT-TRIAL-OPEN "the verdict on kernel arguments (new=1) could not be recorded: /var/lib/railhead: Not a directory"
+  rm "$kept"
+  gate 0
+  is_in_force new=1
 }
 
 @test "this boot has no id: no trial is armed, since its boot could not be told from this one" {

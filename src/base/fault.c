@@ -146,7 +146,7 @@ static const struct fault_row rows[] = {
 	  "--retry` and `railhead gate`."),
 	F(BOOT_TRIAL_OPEN, "RH-BOOT-TRIAL-OPEN", SITE, SETTING, "findmnt /boot",
 	  "A trial of kernel arguments could not be armed, or its outcome could not be recorded, "
-	  "so that the next boot has the arguments before.",
+	  "so that the next boot may have the arguments before.",
 	  "Mend the file system that the reason names, then run `railhead gate`."),
 
 	F(KERNEL_VERSION, "RH-KERNEL-VERSION", SITE, SETTING, "uname -r",

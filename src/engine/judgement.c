@@ -134,7 +134,9 @@ static void settle(struct work *w)
 	if (r < 0 && s.unrecorded) {
 		w->j->complain(err.text);
 	} else if (r < 0) {
-		cleanup_free char *text = xasprintf("could not be made permanent: %s", err.text);
+		cleanup_free char *text =
+			xasprintf("the verdict on kernel arguments (%s) could not be recorded: %s",
+				  next_boot(w)->desired, err.text);
 
 		block(&w->v, FAULT_BOOT_TRIAL_OPEN, text);
 	} else if (s.result != TRIAL_NONE) {
@@ -179,7 +181,8 @@ static void arm(struct work *w)
 		w->j->reboot = true;
 		return;
 	}
-	text = xasprintf("the trial could not be armed: %s", err.text);
+	text = xasprintf("%s. The trial could not be armed: %s", or_empty(next_boot(w)->now.why),
+			 err.text);
 	verdict_free(&w->v); /* its reason is the reboot, which does not come */
 	w->v = (struct verdict){0};
 	block(&w->v, FAULT_BOOT_TRIAL_OPEN, text);

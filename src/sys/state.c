@@ -28,9 +28,12 @@ static int write_in(const struct root *root, const char *path, const char *name,
 		    mode_t mode, struct err *err)
 {
 	cleanup_close int dir = atomic_open_dir(root, path, 1, err);
-	int r = dir < 0 ? dir : atomic_write_at(dir, name, text, strlen(text), mode, err);
+	int r;
 
-	if (r == -EISDIR && dir >= 0)
+	if (dir < 0)
+		return dir;
+	r = atomic_write_at(dir, name, text, strlen(text), mode, err);
+	if (r == -EISDIR)
 		return explain_type(r, path, name, err);
 	return r < 0 ? err_wrap(err, "%s", path) : 0;
 }

@@ -435,10 +435,9 @@ class Guest:
             fields = stat.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def power_off(self, timeout=120):
-        """Shut down from inside. Services are killed: to stop each of them takes half as long as a
-        boot, and nothing is to be seen of it here."""
-        self.send("systemctl --force poweroff")
+    def power_off(self, timeout=HANG):
+        """Shut down from inside, in order."""
+        self.send("systemctl poweroff")
         try:
             self._process.wait(timeout)
         except subprocess.TimeoutExpired:

@@ -734,6 +734,7 @@ def read_only(vm):
     finish(vm, 1, 0, console)
 
 
+# The boot that armed it was shut down in order, so that GRUB has read the file as it is.
 @case("read-only", "a read-only disk: an armed trial is not taken, no reboot, named")
 def read_only_takes_no_trial(vm):
     equal("trials", trials(vm), [])
