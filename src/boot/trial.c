@@ -759,9 +759,11 @@ int trial_adopt(const struct trial_facts *f, const struct trial *t, const struct
 	    compare(f, o, &news) != TRIAL_COMMITTED)
 		return 0;
 	slot = store_wanted(f, err);
-	if (slot >= 0)
-		f->env->good = (char)slot;
-	return slot < 0 ? slot : 0;
+	if (slot < 0)
+		return slot;
+	f->env->good = (char)slot;
+	f->past->armed = false;
+	return 0;
 }
 
 static enum trial_result end_trial(const struct trial_facts *f, const struct trial *t,
@@ -776,6 +778,9 @@ static enum trial_result end_trial(const struct trial_facts *f, const struct tri
 		return TRIAL_LOST;
 	case NOTE_DROP:
 		f->env->try_ = ENV_NONE;
+		/* GRUB may not have seen it, so that it did not pass it by. */
+		if (is_cut_off(f))
+			*f->past->boot = '\0';
 		f->past->armed = false;
 		break;
 	case NOTE_NONE:

@@ -442,6 +442,48 @@ static bool is_attended(const struct state *before, const struct state *n, const
 	}
 }
 
+/* Good args kill a kernel that came without a word to railhead. */
+static bool is_unannounced(const struct state *s)
+{
+	for (enum args a = 0; a < ARGS_COUNT; a++)
+		if (s->past.proven & 1 << a && !s->marked &&
+		    world_effect(s, a, s->kernel) == EFFECT_KILLS)
+			return true;
+	return false;
+}
+
+/* A person, or an updater, is needed: what docs/operating.md and the reports say. */
+static bool needs_person(const struct state *s)
+{
+	return s->counter || is_unannounced(s) || natures[s->nature].read_only ||
+	       natures[s->nature].forgets || natures[s->nature].broken ||
+	       world_effect(s, (enum args)s->wanted, s->kernel) != EFFECT_GOOD;
+}
+
+/* railhead says so: the file is damaged, the args are refused, or its reboots were made. */
+static bool is_given_up(const struct state *s)
+{
+	uint32_t refused = 0;
+
+	for (enum refusal_why why = 0; why < WHY_COUNT; why++)
+		refused |= machine_refusal(why, (enum args)s->wanted, s->kernel);
+	return machine_refusals(s->record) & refused || machine_rest(s->file) == REST_DAMAGED ||
+	       machine_counted(s->file, s->record) >= REBOOTS_MOST;
+}
+
+/*
+ * GRUB has read an earlier file of railhead's own, and railhead leaves it at that. The line is then
+ * as of a GRUB that can't write.
+ */
+static bool is_left_alone(const struct state *before, const struct state *n, const struct event *e,
+			  const struct seen *seen)
+{
+	return e->kind == EVENT_BOOT && (e->entry == ENTRY_UNSEEN || e->entry == ENTRY_READ_ONLY) &&
+	       world_is_cut_off(before) && !(before->past.marks & (MARK_FILE | MARK_SELECTOR)) &&
+	       seen->judged && !seen->ready && !seen->rebooted && !needs_person(before) &&
+	       !is_given_up(n);
+}
+
 enum invariant judge_event(const struct state *before, const struct state *n, const struct event *e,
 			   const struct seen *seen)
 {
@@ -471,36 +513,7 @@ enum invariant judge_event(const struct state *before, const struct state *n, co
 	if (seen->ready && args != before->wanted &&
 	    !(args == ARGS_OTHER && before->past.marks & MARK_TORN))
 		return INVARIANT_READY;
-	return INVARIANT_NONE;
-}
-
-/* Good args kill a kernel that came without a word to railhead. */
-static bool is_unannounced(const struct state *s)
-{
-	for (enum args a = 0; a < ARGS_COUNT; a++)
-		if (s->past.proven & 1 << a && !s->marked &&
-		    world_effect(s, a, s->kernel) == EFFECT_KILLS)
-			return true;
-	return false;
-}
-
-/* A person, or an updater, is needed: what docs/operating.md and the reports say. */
-static bool needs_person(const struct state *s)
-{
-	return s->counter || is_unannounced(s) || natures[s->nature].read_only ||
-	       natures[s->nature].forgets || natures[s->nature].broken ||
-	       world_effect(s, (enum args)s->wanted, s->kernel) != EFFECT_GOOD;
-}
-
-/* railhead says so: the file is damaged, the args are refused, or its reboots were made. */
-static bool is_given_up(const struct state *s)
-{
-	uint32_t refused = 0;
-
-	for (enum refusal_why why = 0; why < WHY_COUNT; why++)
-		refused |= machine_refusal(why, (enum args)s->wanted, s->kernel);
-	return machine_refusals(s->record) & refused || machine_rest(s->file) == REST_DAMAGED ||
-	       machine_counted(s->file, s->record) >= REBOOTS_MOST;
+	return is_left_alone(before, n, e, seen) ? INVARIANT_STUCK : INVARIANT_NONE;
 }
 
 static enum invariant undisturbed(const struct state *s)

@@ -43,10 +43,12 @@
 	  "")                                                                                      \
 	X(ATTENDED, "a trial is armed only by a gate, in a boot that has come to its verdict", "") \
 	X(READY, "a node that is ready has the args that its profile wants, and no others", "")    \
-	X(STUCK, "undisturbed boots with good args reach ready, in at most 5 boots",               \
+	X(STUCK,                                                                                   \
+	  "undisturbed boots with good args reach ready, in at most 5 boots, and one whose GRUB "  \
+	  "read an earlier file, since power was cut, is ready or reboots",                        \
 	  "railhead says so: the args are refused, the 3 reboots of BUDGET were made, the file "   \
-	  "is damaged, an updater's counter is armed; or GRUB can't write, or the file is lost "   \
-	  "before each boot")                                                                      \
+	  "is damaged, an updater's counter is armed; or GRUB can't write, or the file, or the "   \
+	  "record of what was cut off, is lost before each boot")                                  \
 	X(QUIET, "an undisturbed boot of a ready node writes nothing", "")
 
 enum invariant {

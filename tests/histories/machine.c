@@ -515,7 +515,7 @@ static void do_gate(struct call *ret)
 	if (boot_view_open(&want, &v, &err) < 0)
 		abort();
 	ret->decision = (uint8_t)v.trial.decision;
-	ret->same = v.trial.decision == KARGS_SAME;
+	ret->same = v.trial.decision == KARGS_SAME || v.trial.decision == KARGS_ADOPT;
 	boot_view_close(&v, NULL);
 	o.reboots = kargs_decision_reboots((enum kargs_decision)ret->decision);
 	/* an item that fails blocks, and does not wait */
@@ -791,6 +791,11 @@ uint32_t machine_refusals(uint16_t record)
 	if (refusals.v[record] == UINT32_MAX)
 		refusals.v[record] = find_refusals(machine_record(record));
 	return refusals.v[record];
+}
+
+bool machine_armed(uint16_t record)
+{
+	return strstr(machine_record(record), "\narmed yes ");
 }
 
 bool machine_expects_other(uint16_t record, uint8_t kernel)

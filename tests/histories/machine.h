@@ -97,6 +97,8 @@ const char *machine_record(uint16_t record);
 enum refusal_why { WHY_DIED, WHY_UNFIT, WHY_LOST, WHY_COUNT };
 uint32_t machine_refusal(enum refusal_why why, enum args args, uint8_t kernel);
 uint32_t machine_refusals(uint16_t record);
+/* The record says that a trial is armed. */
+bool machine_armed(uint16_t record);
 /* The record expects the first verdict of another kernel. */
 bool machine_expects_other(uint16_t record, uint8_t kernel);
 /* Reboots in a row, by the file and the record: the larger count. */

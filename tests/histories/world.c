@@ -219,6 +219,12 @@ static void gate(struct state n, unsigned int flags, enum event_kind kind, bool 
 		up(kind, 0, end, &seen);
 }
 
+bool world_is_cut_off(const struct state *s)
+{
+	return machine_rest(s->file) == REST_ARMED && machine_armed(s->record) &&
+	       s->end != END_LEFT && !natures[s->nature].forgets_record;
+}
+
 /* --- a boot, from railhead on ---------------------------------------------------------------- */
 
 /* The units note how the boot ends, or the gate what it can't judge. */
@@ -274,7 +280,7 @@ static void boot(enum entry entry)
 	if (natures[n.nature].forgets_record)
 		n.record = 0, n.end = END_NONE;
 	n.runs = kexec ? runs : w.s->kernel;
-	n.line = LINE_NETWORK;
+	n.line = entry == ENTRY_UNSEEN ? LINE_BARE : LINE_NETWORK;
 	if (grub) {
 		struct call c = call(&n, OP_GRUB, w.seen.could_save ? FACT_CAN_SAVE : 0);
 
@@ -446,6 +452,9 @@ void world_expand(const struct state *s, const struct bounds *most,
 	boot(ENTRY_BARE);
 	boot(ENTRY_READ_ONLY);
 	boot(ENTRY_NETWORK);
+	/* Arguments are good only by a file that GRUB has read before. */
+	if (world_is_cut_off(s) && machine_good(s->file) == ARGS_NONE)
+		boot(ENTRY_UNSEEN);
 	if (s->up)
 		running();
 	outside();

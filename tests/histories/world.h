@@ -122,12 +122,13 @@ enum event_kind {
 };
 
 /* How a boot begins. X(name, faults, text) */
-#define ENTRIES(X)                                           \
-	X(MENU, 0, "")                                       \
-	X(BARE, 0, ", by a menu entry without the variable") \
-	X(READ_ONLY, 1, ", while GRUB can't write")          \
-	X(NETWORK, 0, ", not by GRUB")                       \
-	X(KEXEC, 0, ", by kexec with the line of this boot") \
+#define ENTRIES(X)                                                     \
+	X(MENU, 0, "")                                                 \
+	X(BARE, 0, ", by a menu entry without the variable")           \
+	X(READ_ONLY, 1, ", while GRUB can't write")                    \
+	X(NETWORK, 0, ", not by GRUB")                                 \
+	X(UNSEEN, 0, ", by a GRUB that does not see railhead.env yet") \
+	X(KEXEC, 0, ", by kexec with the line of this boot")           \
 	X(KEXEC_OTHER, 0, ", by kexec with the line of this boot, on the other kernel")
 
 enum entry {
@@ -187,3 +188,8 @@ void world_expand(const struct state *s, const struct bounds *most,
 /* A boot to its end to which nothing happens. */
 void world_calm_boot(const struct state *s, struct state *ret, struct seen *seen);
 enum effect world_effect(const struct state *s, enum args args, uint8_t kernel);
+/*
+ * The boot that armed the trial was not shut down in order. GRUB reads XFS without its log then: it
+ * may see the file as it was before, or no file. False where the record of that boot is lost.
+ */
+bool world_is_cut_off(const struct state *s);

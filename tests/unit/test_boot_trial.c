@@ -189,6 +189,7 @@ static void test_adopt(void **state)
 	want(b, "a=1");
 	b->facts.cmdline = BARE " a=1 railhead.slot=a";
 	decides(b, KARGS_ADOPT, "the next boot would not");
+	b->past.armed = true; /* for a trial that no boot needs any more */
 	assert_int_equal(adopt(b, &(struct outcome){.waits = true}), 0);
 	assert_string_equal(b->env.slot[1], "");
 	assert_int_equal(adopt(b, &(struct outcome){0}), 0);
@@ -370,6 +371,23 @@ static void test_not_taken(void **state)
 	assert_int_equal(b->past.reboots, 1);
 	/* other args are tried */
 	want(b, "a=2");
+	decides(b, KARGS_ARM, "+a=2");
+}
+
+/* GRUB saw no file after a power cut: it has passed by nothing, also once the trial is withdrawn.
+ */
+static void test_not_seen(void **state)
+{
+	struct boot *b = *state;
+
+	take_trial(b, "a=1");
+	b->env.try_ = 'b';
+	b->facts.cmdline = BARE;
+	decides(b, KARGS_ARM, "+a=1");
+	want(b, "a=2");
+	decides(b, KARGS_ARM, "+a=2");
+	settle(b, &(struct outcome){.reboots = true});
+	assert_int_equal(b->env.try_, ENV_NONE);
 	decides(b, KARGS_ARM, "+a=2");
 }
 
@@ -779,6 +797,7 @@ int main(void)
 		TEST(test_good_passed_by),
 		TEST(test_not_passed_by),
 		TEST(test_not_taken),
+		TEST(test_not_seen),
 		TEST(test_commit),
 		TEST(test_lost),
 		TEST(test_lost_on_the_way),
