@@ -103,7 +103,7 @@ static int reject_word(const struct kind_ctx *ctx, const struct change *c, const
 	word = xasprintf(" %s ", c->desired);
 	if (strstr(padded, word))
 		return 0;
-	read_attr(ctx->root, &driver, NULL, "%.*s/scaling_driver", dir, file);
+	read_attr(ctx->root, &driver, NULL, "%.*s/%s", dir, file, item->driver);
 	return err_set(err, -EINVAL,
 		       "%s: the driver (%s) has no '%s'" TO_MEND "expected one of: %s", file,
 		       driver ?: "unknown", c->desired, offers);

@@ -10,4 +10,5 @@ struct attr_item {
 	const char *absent;
 	/* The file in the same directory that lists the words that the driver accepts; or NULL. */
 	const char *offers;
+	const char *driver; /* the file there that names the driver; with offers */
 };

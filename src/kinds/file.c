@@ -5,8 +5,8 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "kinds/file.h"
 #include "kinds/kind.h"
 #include "sys/machine.h"
 #include "sys/read.h"
@@ -28,53 +28,8 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	return 0;
 }
 
-/* The rules apply to VFs that come later; existing VFs get an event. */
-static int reload_vf_rules(struct err *err)
-{
-	int r = machine_reload_udev(err);
-
-	return r < 0 ? r : machine_trigger_udev("net", "device/physfn/uevent", err);
-}
-
 /* Whether systemd must read its unit files again, once for all of them: see after(). */
 static bool units_changed;
-
-#define IRQBALANCE "irqbalance.service"
-
-static bool has_irqbalance(void)
-{
-	return access("/usr/sbin/irqbalance", X_OK) == 0 && machine_units_are_ours();
-}
-
-/*
- * Restarts irqbalance, because it asks about each vector only once, when it first sees the vector.
- */
-static int restart_irqbalance(struct err *err)
-{
-	return has_irqbalance() ? machine_restart_unit_later(IRQBALANCE, err) : 0;
-}
-
-static int reload_irqbalance(struct err *err)
-{
-	int r = has_irqbalance() ? machine_reload_units(err) : 0;
-
-	units_changed = false;
-	return r < 0 ? r : restart_irqbalance(err);
-}
-
-/*
- * The programs that may have read their files before railhead wrote its own, and how to make them
- * read again.
- */
-static const struct {
-	const char *path;
-	int (*reload)(struct err *err);
-} readers[] = {
-	{"/run/udev/rules.d/70-railhead-vf.rules", reload_vf_rules},
-	{"/run/systemd/network/00-railhead-vf.network", machine_reload_networkd},
-	{"/run/systemd/system/" IRQBALANCE ".d/50-railhead.conf", reload_irqbalance},
-	{"/run/railhead/irq-functions", restart_irqbalance},
-};
 
 int file_remove(const struct root *root, const char *path, struct err *err)
 {
@@ -83,15 +38,17 @@ int file_remove(const struct root *root, const char *path, struct err *err)
 
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
+	const struct file_item *item = c->on.item;
 	int r = *c->desired ? machine_write_file(ctx->root, c->target, c->desired, 0644, err)
 			    : machine_remove_file(ctx->root, c->target, err);
 
-	if (r == 0 && ctx->root->live && str_starts(c->target, "/run/systemd/system"))
+	if (r < 0 || !ctx->root->live)
+		return r;
+	if (item)
+		return item->reload(err);
+	if (str_starts(c->target, "/run/systemd/system"))
 		units_changed = true;
-	for (size_t i = 0; r == 0 && ctx->root->live && i < array_len(readers); i++)
-		if (streq(c->target, readers[i].path))
-			r = readers[i].reload(err);
-	return r;
+	return 0;
 }
 
 /*

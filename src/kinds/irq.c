@@ -15,9 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "base/units.h"
+#include "kinds/file.h"
 #include "kinds/function.h"
 #include "kinds/kind.h"
 #include "kinds/near_cpus.h"
@@ -365,5 +367,28 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return r;
 	return n ? say_refused(ctx->root, &job, refused, n, err) : 0;
 }
+
+/* --- irqbalance --------------------------------------------------------------------------- */
+
+static bool has_irqbalance(void)
+{
+	return access("/usr/sbin/irqbalance", X_OK) == 0 && machine_units_are_ours();
+}
+
+/* Irqbalance asks about each vector only once, when it first sees the vector. */
+static int restart_irqbalance(struct err *err)
+{
+	return has_irqbalance() ? machine_restart_unit_later("irqbalance.service", err) : 0;
+}
+
+static int reload_irqbalance(struct err *err)
+{
+	int r = has_irqbalance() ? machine_reload_units(err) : 0;
+
+	return r < 0 ? r : restart_irqbalance(err);
+}
+
+const struct file_item irqbalance_unit_file = {reload_irqbalance};
+const struct file_item irqbalance_list_file = {restart_irqbalance};
 
 const struct kind kind_irq = {.name = "irq", .look = look, .set = set};

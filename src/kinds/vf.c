@@ -12,7 +12,9 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "kinds/file.h"
 #include "kinds/vf.h"
+#include "sys/machine.h"
 #include "sys/read.h"
 
 enum whereabouts vf_where(const struct root *root, pid_t worker, struct str *in)
@@ -38,6 +40,17 @@ enum whereabouts vf_where(const struct root *root, pid_t worker, struct str *in)
 	}
 	return WHERE_UNKNOWN;
 }
+
+/* The rules apply to VFs that come later; existing VFs get an event. */
+static int reload_rules(struct err *err)
+{
+	int r = machine_reload_udev(err);
+
+	return r < 0 ? r : machine_trigger_udev("net", "device/physfn/uevent", err);
+}
+
+const struct file_item vf_rules_file = {reload_rules};
+const struct file_item vf_network_file = {machine_reload_networkd};
 
 const struct kind kind_vf = {
 	.name = "vf",

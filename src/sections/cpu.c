@@ -82,7 +82,7 @@ static const struct spec optional =
 static const struct spec keys = MAP(
 	"a map such as {governor: performance, max_cstate_latency: 10us}",
 	TUNING("governor", &governor, "Governor of the frequencies of all CPUs.",
-	       .attr = {NO_CPUFREQ, "scaling_available_governors"},
+	       .attr = {NO_CPUFREQ, "scaling_available_governors", "scaling_driver"},
 	       .file = POLICY "scaling_governor"),
 	KEY("epp", &epp,
 	    "Energy performance preference, a hint to CPUs that choose their own frequency.",

@@ -8,6 +8,7 @@
  */
 #include "base/mem.h"
 #include "base/str.h"
+#include "kinds/file.h"
 #include "kinds/isolation.h"
 #include "profile/language.h"
 #include "profile/rules.h"
@@ -55,18 +56,6 @@ static void emit_affinity(const struct section_ctx *ctx, const struct member *m,
 	change_lane(c, "%s", addr);
 }
 
-static void add_drop_in(const struct ynode *section, const char *text, struct plan *plan)
-{
-	plan_add_file(plan, "irq", STAGE_INITRD, section->at, DROP_IN, text,
-		      "irq/irqbalance/service");
-}
-
-static void add_list(const struct ynode *section, const char *text, struct plan *plan)
-{
-	plan_add_file(plan, "irq", STAGE_DEVICES, section->at, LIST, text,
-		      "irq/irqbalance/functions");
-}
-
 /*
  * The units of all distributions run /usr/sbin/irqbalance with its arguments in one of the two
  * variables. Our script is the last argument, so that it is in effect.
@@ -99,21 +88,21 @@ static char *list_of(const struct section_ctx *ctx, const struct members *member
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
-	cleanup_free char *service = drop_in(ctx), *list = NULL;
+	bool any = section->keys.n; /* else remove the files of an earlier profile of this boot */
+	cleanup_free char *service = any ? drop_in(ctx) : xstrdup(""), *list = NULL;
 	cleanup(members_free) struct members members = {0};
 
 	(void)err;
-	if (!section->keys.n) { /* remove the files that an earlier profile wrote in this boot */
-		if (root_exists(ctx->root, DROP_IN))
-			add_drop_in(section, "", plan);
-		if (root_exists(ctx->root, LIST))
-			add_list(section, "", plan);
-		return 0;
-	}
 	members_find(ctx, section, &members);
-	list = list_of(ctx, &members);
-	add_drop_in(section, service, plan);
-	add_list(section, list, plan);
+	list = any ? list_of(ctx, &members) : xstrdup("");
+	if (any || root_exists(ctx->root, DROP_IN))
+		plan_add_file(plan, "irq", STAGE_INITRD, section->at, DROP_IN, service,
+			      "irq/irqbalance/service")
+			->on.item = &irqbalance_unit_file;
+	if (any || root_exists(ctx->root, LIST))
+		plan_add_file(plan, "irq", STAGE_DEVICES, section->at, LIST, list,
+			      "irq/irqbalance/functions")
+			->on.item = &irqbalance_list_file;
 	for (size_t i = 0; i < members.list.n; i++)
 		emit_affinity(ctx, &members.list.v[i], plan);
 	return 0;

@@ -33,11 +33,12 @@ static void member_free(struct member *m)
 
 void members_find(const struct section_ctx *ctx, const struct ynode *section, struct members *ret)
 {
-	const struct pci_functions *functions = node_functions(ctx->node);
+	/* without sets no function is read */
+	const struct pci_functions *functions = section->keys.n ? node_functions(ctx->node) : NULL;
 	struct member one;
 
 	/* sorted by address, so that ids have a stable order */
-	for (size_t i = 0; i < functions->n; i++)
+	for (size_t i = 0; functions && i < functions->n; i++)
 		if (find_member(ctx, section, &functions->v[i], &one))
 			vec_push(&ret->list, one);
 }

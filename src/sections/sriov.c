@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "kinds/file.h"
 #include "kinds/netlink.h"
 #include "kinds/vf.h"
 #include "kinds/vf_address.h"
@@ -433,11 +434,13 @@ static void emit_unmanaged(const struct section_ctx *ctx, const struct ynode *se
 			 "[Match]\nProperty=RAILHEAD_UNMANAGED=1\n\n[Link]\nUnmanaged=yes\n",
 			 ctx->profile->name);
 		plan_add_file(plan, "sriov", STAGE_DEVICES, why->at, NETWORK, network.s,
-			      "sriov/unmanaged/networkd");
+			      "sriov/unmanaged/networkd")
+			->on.item = &vf_network_file;
 	}
 	if (why || root_exists(ctx->root, RULES))
 		plan_add_file(plan, "sriov", STAGE_DEVICES, (why ? why : section)->at, RULES,
-			      str_get(&rules), "sriov/unmanaged/udev");
+			      str_get(&rules), "sriov/unmanaged/udev")
+			->on.item = &vf_rules_file;
 }
 
 /* --- the section ------------------------------------------------------------------------------ */
