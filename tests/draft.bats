@@ -76,11 +76,13 @@ line() { grep "^  $1: " "$file"; }
     put "$dev/$pf/sriov_numvfs" 2
   done
   put "$root/sys/module/mlx5_core/initstate" live
+  put "$root/sys/module/ionic_rdma/initstate" live
   holds "$root"
   line 'rails' | grep -q 'expect: 2'
   grep -qx '  rails: {vfs: 2, vf: {driver: netdev}}' "$file"
   grep -qx '  - {size: 1G, nodes: {0: 0, 1: 3}, at: runtime}' "$file"
   grep -qx '    - mlx5_core' "$file"
+  grep -qx '    - ionic_rdma' "$file"
 }
 
 @test "draft: the NIC below the default route is protected, through a bond as well" {

@@ -13,8 +13,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "checks/gpu.h"
-#include "checks/rdma_module.h"
 #include "kinds/cache.h"
+#include "kinds/function.h"
+#include "node/drivers.h"
 #include "sys/kallsyms.h"
 
 #define TAKES "_reg_user_mr_dmabuf"
@@ -74,8 +75,8 @@ static bool takes(const struct built *b, const char *module)
 static enum dmabuf judge_nic(const struct kind_ctx *ctx, const struct built *b, const char *nic,
 			     char **why)
 {
-	cleanup_free char *driver = gpu_driver_of(ctx->root, nic);
-	const char *module = rdma_module_of(driver);
+	cleanup_free char *driver = function_driver(ctx->root, nic);
+	const char *module = driver_find(driver)->rdma;
 
 	if (!driver) {
 		*why = xasprintf("%s has no driver", nic);
@@ -94,22 +95,20 @@ static enum dmabuf judge_nic(const struct kind_ctx *ctx, const struct built *b, 
 	return DMABUF_LACKS;
 }
 
-static enum dmabuf judge_gpu(const struct built *b, const char *gpu_driver, char **why)
+static enum dmabuf judge_gpu(const struct built *b, bool nvidia, char **why)
 {
-	if (streq(gpu_driver, "nvidia") ? b->nvidia : b->p2pdma)
+	if (nvidia ? b->nvidia : b->p2pdma)
 		return DMABUF_WORKS;
-	if (streq(gpu_driver, "nvidia")) {
-		*why = xstrdup("the nvidia modules show no function that exports dma-buf");
-		return DMABUF_UNKNOWN;
-	}
-	*why = xstrdup("the kernel was built without CONFIG_PCI_P2PDMA");
-	return DMABUF_LACKS;
+	*why = xstrdup(nvidia ? "the nvidia modules show no function that exports dma-buf"
+			      : "the kernel was built without CONFIG_PCI_P2PDMA");
+	return nvidia ? DMABUF_UNKNOWN : DMABUF_LACKS;
 }
 
 enum dmabuf dmabuf_of(const struct kind_ctx *ctx, const char *nic, const char *gpu_driver,
 		      char **why)
 {
-	const char *flavor = streq(gpu_driver, "nvidia") ? gpu_nvidia_flavor(ctx->root) : "open";
+	bool nvidia = streq(gpu_driver, "nvidia");
+	const char *flavor = nvidia ? gpu_nvidia_flavor(ctx->root) : "open";
 	const struct cached *answer;
 	const struct built *b;
 	enum dmabuf nic_does;
@@ -134,5 +133,5 @@ enum dmabuf dmabuf_of(const struct kind_ctx *ctx, const char *nic, const char *g
 			"Linux 5.12)");
 		return DMABUF_LACKS;
 	}
-	return judge_gpu(b, gpu_driver, why);
+	return judge_gpu(b, nvidia, why);
 }

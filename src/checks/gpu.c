@@ -12,14 +12,6 @@
  */
 enum { TIMEOUT_MS = 30000 };
 
-char *gpu_driver_of(const struct root *root, const char *addr)
-{
-	char *driver = NULL;
-
-	read_link_name(root, &driver, NULL, "/sys/bus/pci/devices/%s/driver", addr);
-	return driver;
-}
-
 /*
  * The open modules print "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15 ...",
  * the proprietary modules "NVIDIA UNIX x86_64 Kernel Module  535.104.05 ..." (nv-procfs.c of the

@@ -6,8 +6,6 @@
 
 #define GPU_NVIDIA_VERSION "/proc/driver/nvidia/version"
 
-/* The driver that is bound to a function, or NULL. The caller frees. */
-char *gpu_driver_of(const struct root *root, const char *addr);
 /* The flavor of NVIDIA's modules: "open" or "proprietary", static; NULL: not loaded, or a captured
  * tree lacks the file. */
 const char *gpu_nvidia_flavor(const struct root *root);

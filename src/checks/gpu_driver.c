@@ -145,7 +145,7 @@ static int look_driver(const struct kind_ctx *ctx, struct change *c, struct err 
 
 	if (r < 0)
 		return r;
-	driver = gpu_driver_of(ctx->root, addr);
+	driver = function_driver(ctx->root, addr);
 	if (driver && streq(driver, "amdgpu"))
 		return judge_amd(c);
 	if (!driver || !streq(driver, "nvidia"))

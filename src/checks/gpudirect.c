@@ -60,7 +60,7 @@ static int look_direct(const struct kind_ctx *ctx, struct change *c, struct err 
 		r = function_gone(ctx->root, gpu, err);
 	if (r < 0)
 		return r;
-	driver = gpu_driver_of(ctx->root, gpu);
+	driver = function_driver(ctx->root, gpu);
 	if (!driver || (!streq(driver, "nvidia") && !streq(driver, "amdgpu")))
 		return gpu_unbound(c, gpu, driver);
 	if (!ctx->root->live && streq(driver, "nvidia") && !gpu_nvidia_flavor(ctx->root)) {

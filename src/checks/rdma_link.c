@@ -12,9 +12,9 @@
 #include "base/str.h"
 #include "checks/check.h"
 #include "checks/looks.h"
-#include "checks/rdma_module.h"
 #include "kinds/function.h"
 #include "kinds/roce.h"
+#include "node/drivers.h"
 #include "sys/netlink.h"
 #include "sys/read.h"
 
@@ -100,7 +100,7 @@ static int read_ports(const void *arg, struct netlink_answer *ret, struct err *e
 
 static void blame_absence(const struct root *root, struct change *c, const struct cc_place *place)
 {
-	const char *module = rdma_module_of(place->driver);
+	const char *module = driver_find(place->driver)->rdma;
 
 	c->now.fault = place->driver ? FAULT_RDMA_DEVICE : FAULT_PCI_DRIVER;
 	if (function_has(root, place->addr, "infiniband"))
@@ -236,15 +236,6 @@ static void judge_ports(struct change *c, char *lines,
 	}
 }
 
-/*
- * efa_query_port() reports ACTIVE and LinkUp in every state of the link, and the device has no
- * netdev with a carrier; a fault shows only as lost traffic.
- */
-static bool is_always_active(const struct cc_place *place)
-{
-	return place->driver && streq(place->driver, "efa");
-}
-
 static int look(const struct kind_ctx *ctx, struct change *c,
 		bool (*judge)(struct change *c, const struct rdma_port *p), struct err *err)
 {
@@ -281,7 +272,8 @@ static int look(const struct kind_ctx *ctx, struct change *c,
 	change_reason(c, "%s shows no port", devices.v[0]);
 	if (got.len)
 		judge_ports(c, got.data, judge);
-	if (c->now.state == CHANGE_SAME && judge == judge_state && is_always_active(&place))
+	if (c->now.state == CHANGE_SAME && judge == judge_state &&
+	    driver_find(place.driver)->always_active)
 		return err_set(
 			err, -EOPNOTSUPP,
 			"%s reports ACTIVE with and without a link, and has no netdev: measure it "

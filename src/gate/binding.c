@@ -12,6 +12,7 @@
 #include "base/sha256.h"
 #include "base/str.h"
 #include "kargs/env_layout.h"
+#include "node/drivers.h"
 #include "sys/module.h"
 #include "sys/pci_express.h"
 #include "sys/pci_link.h"
@@ -211,14 +212,14 @@ static void add_kernel(const struct root *root, const struct node *node, struct 
 	add(b, digest_of(&args), "kernel arguments");
 }
 
-/* Version and srcversion (modinfo(8)); a module built into the kernel may have neither. */
+/* Version and srcversion (modinfo(8)), of which a built-in module may have neither. */
 static void add_module(const struct root *root, const char *driver, struct binding *b)
 {
-	cleanup_free char *module = module_sysfs_name(driver);
-	cleanup_free char *name = xasprintf("driver %s", driver);
+	cleanup_free char *module = driver ? module_sysfs_name(driver) : NULL;
+	cleanup_free char *name = module ? xasprintf("driver %s", driver) : NULL;
 	cleanup_free char *version = NULL, *source = NULL;
 
-	if (find(b, name) || !root_exists(root, "/sys/module/%s", module))
+	if (!module || find(b, name) || !root_exists(root, "/sys/module/%s", module))
 		return;
 	version = text_at(root, "/sys/module/%s/version", module);
 	source = text_at(root, "/sys/module/%s/srcversion", module);
@@ -288,8 +289,8 @@ static void add_function(const struct root *root, const struct pci_fn *fn, struc
 	    "model of %s", fn->addr);
 	if (fn->numa >= 0)
 		add(b, xasprintf("%d", fn->numa), "NUMA node of %s", fn->addr);
-	if (fn->driver)
-		add_module(root, fn->driver, b);
+	add_module(root, fn->driver, b);
+	add_module(root, driver_find(fn->driver)->rdma, b);
 	for (size_t i = 0; i < fn->ibdevs.n; i++) {
 		add(b, text_at(root, "/sys/class/infiniband/%s/fw_ver", fn->ibdevs.v[i]),
 		    "firmware of %s", fn->addr);
@@ -495,8 +496,7 @@ static void add_cpu(const struct root *root, struct binding *b)
 void binding_take(const struct root *root, const struct profile *profile, const struct node *node,
 		  const struct device_sets *sets, struct binding *ret)
 {
-	static const char *const modules[] = {"ib_core",	"mlx5_ib",   "bnxt_re",
-					      "irdma",		"rdma_rxe",  "nvidia",
+	static const char *const modules[] = {"ib_core",	"rdma_rxe",  "nvidia",
 					      "nvidia_peermem", "nvme_rdma", "rpcrdma"};
 	struct binding b = {0};
 

@@ -16,8 +16,6 @@
 #include "sys/machine.h"
 #include "sys/read.h"
 
-#define DEV "/sys/bus/pci/devices/"
-
 /* --- asking ---------------------------------------------------------------------------------- */
 
 static int ask(const char *netdev, bool apart, struct dcb_info *ret, struct err *err)
@@ -238,9 +236,8 @@ const struct dcb_item dcb_dcbx = {.sort = DCB_SORT,
 
 static void port_begin(const struct root *root, const struct change *c, struct dcb_port *port)
 {
-	*port = (struct dcb_port){.addr = c->on.name};
-	if (read_link_name(root, &port->driver, NULL, DEV "%s/driver", port->addr) < 0)
-		port->driver = xstrdup("");
+	*port = (struct dcb_port){.addr = c->on.name,
+				  .driver = function_driver(root, c->on.name) ?: xstrdup("")};
 }
 
 static void port_end(struct dcb_port *port)

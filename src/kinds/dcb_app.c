@@ -11,13 +11,8 @@
 #include <string.h>
 
 #include "kinds/dcb.h"
+#include "node/drivers.h"
 #include "sys/machine.h"
-
-/*
- * Drivers whose ieee_setapp() replaces the entry of a DSCP. For all other drivers the old entry
- * must be deleted first: ice rejects a second entry, bnxt keeps both.
- */
-static const char *const replaces[] = {"mlx5_core"};
 
 enum { ANY = -1 };
 
@@ -205,12 +200,12 @@ static int add_entry(const struct dcb_port *port, const struct part *part, struc
 }
 
 /*
- * Deletes all entries of the DSCP first, because deleting one of two would also remove the mapping
- * from the hardware.
+ * Deletes all entries of the DSCP first, unless the driver replaces them: ice rejects a second
+ * entry, bnxt keeps both, and deleting one of two would also remove the mapping from the hardware.
  */
 static int remap(const struct dcb_port *port, const struct part *part, struct err *err)
 {
-	int r = str_index(port->driver, replaces, array_len(replaces)) >= 0
+	int r = driver_find(port->driver)->replaces_dscp
 			? 0
 			: drop(port, IEEE_8021QAZ_APP_SEL_DSCP, (int)part->index, err);
 

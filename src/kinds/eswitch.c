@@ -11,6 +11,7 @@
 
 #include "base/str.h"
 #include "kinds/cache.h"
+#include "kinds/function.h"
 #include "kinds/netlink.h"
 #include "kinds/vf.h"
 #include "sys/clock.h"
@@ -39,12 +40,12 @@ static struct cache modes = {.ask = ask, .free = free};
 
 static int no_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)
 {
-	cleanup_free char *driver = NULL;
+	cleanup_free char *driver = function_driver(ctx->root, pf);
 
 	change_found(c, ESWITCH_LEGACY);
 	if (c->now.state == CHANGE_SAME)
 		return 0;
-	if (read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", pf) < 0) {
+	if (!driver) {
 		change_reason(c, "the PF has no driver (yet)");
 		c->now.state = CHANGE_WAITS;
 		return 0;
@@ -171,7 +172,7 @@ static int set_with_vfs(const struct kind_ctx *ctx, struct change *c, struct err
 	if (r == 0)
 		r = vfs_of(ctx->root, c->on.name, &vfs, err);
 	for (size_t i = 0; r == 0 && i < vfs.n; i++)
-		r = vf_unbind(ctx->root, vfs.v[i], err);
+		r = vf_unbind(ctx->root, vfs.v[i], false, err);
 	return r < 0 ? r : change_mode(ctx, c, c->on.name, err);
 }
 

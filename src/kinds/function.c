@@ -134,6 +134,14 @@ int function_netdev(const struct root *root, const char *addr, struct netdev *re
  * of a container is visible only there, and its directory stays, empty from here
  * (drivers/base/core.c, class_dir). Nothing is missing then, and the device must be left alone.
  */
+char *function_driver(const struct root *root, const char *addr)
+{
+	char *driver = NULL;
+
+	read_link_name(root, &driver, NULL, DEV "%s/driver", addr);
+	return driver;
+}
+
 bool function_has(const struct root *root, const char *addr, const char *class)
 {
 	return root_exists(root, DEV "%s/%s", addr, class);

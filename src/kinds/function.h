@@ -45,6 +45,8 @@ int function_netdevs(const struct root *root, const char *addr, struct netdevs *
 /* The first netdev. */
 int function_netdev(const struct root *root, const char *addr, struct netdev *ret, struct err *err);
 
+/* The driver that is bound to a function, or NULL. The caller frees. */
+char *function_driver(const struct root *root, const char *addr);
 /* Whether the function's driver made netdevs ("net") or RDMA devices ("infiniband") of it. */
 bool function_has(const struct root *root, const char *addr, const char *class);
 /* The first RDMA device of the function, which the caller frees; NULL: none (here, or yet). */

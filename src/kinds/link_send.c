@@ -59,15 +59,12 @@ static int refused(int r, const struct sending *s, struct err *err)
 	cleanup_free char *max = above_maximum(s);
 	const char *key = s->job->key;
 
-	if (r == -EOPNOTSUPP) {
-		err_wrap(err,
-			 "%s %s of %s (%s): driver %s cannot set it; "
-			 "leave link.SET.%s out",
+	if (r == -EOPNOTSUPP)
+		err_wrap(err, "%s %s of %s (%s): driver %s cannot set it; leave link.SET.%s out",
 			 key, what, s->port->name, s->job->addr, s->job->driver, key);
-		return r;
-	}
-	err_wrap(err, "%s %s of %s (%s): driver %s rejects the value%s", key, what, s->port->name,
-		 s->job->addr, s->job->driver, max ? max : "");
+	else
+		err_wrap(err, "%s %s of %s (%s): driver %s rejects the value%s", key, what,
+			 s->port->name, s->job->addr, s->job->driver, max);
 	return r;
 }
 

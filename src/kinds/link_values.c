@@ -10,9 +10,8 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "base/vec.h"
+#include "kinds/function.h"
 #include "sys/read.h"
-
-#define DEV "/sys/bus/pci/devices/"
 
 /*
  * Names that ethtool(8) gave to features before the kernel named all of them. A name may stand for
@@ -40,8 +39,7 @@ static const struct {
 void link_job_begin(const struct root *root, const struct change *c, struct link_job *ret)
 {
 	*ret = (struct link_job){.c = c, .item = c->on.item, .addr = c->on.name, .key = c->on.key};
-	if (read_link_name(root, &ret->driver, NULL, DEV "%s/driver", ret->addr) < 0)
-		ret->driver = xstrdup("none");
+	ret->driver = function_driver(root, ret->addr) ?: xstrdup("none");
 }
 
 void link_job_free(struct link_job *job)

@@ -612,9 +612,7 @@ static bool no_rdma(struct about *a)
 		return false;
 	change_observe(a->c, "no RDMA device");
 	if (function_has(a->ctx->root, a->place.addr, "infiniband")) {
-		change_reason(a->c, "its RDMA device is in another network namespace (of a "
-				    "container), and is left alone there");
-		a->c->now.state = CHANGE_UNSUPPORTED;
+		target_in_namespace(a->c, "RDMA device");
 	} else {
 		change_reason(a->c, "%s has no RDMA device (yet); is its RDMA driver loaded?%s",
 			      a->place.addr,

@@ -229,7 +229,7 @@ void cc_place_find(const struct root *root, const char *addr, struct cc_place *r
 
 	*ret = (struct cc_place){.root = root};
 	snprintf(ret->addr, sizeof(ret->addr), "%s", addr);
-	read_link_name(root, &ret->driver, NULL, DEV "%s/driver", addr);
+	ret->driver = function_driver(root, addr);
 	if (function_netdev(root, addr, &dev, NULL) == 0)
 		ret->netdev = xstrdup(dev.name);
 	ret->ibdev = function_ibdev(root, addr);

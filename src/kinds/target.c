@@ -35,15 +35,21 @@ void item_desired(struct change *c)
 		change_desired(c, "%s", text);
 }
 
+int target_in_namespace(struct change *c, const char *device)
+{
+	change_reason(
+		c,
+		"its %s is in another network namespace (of a container), and is left alone there",
+		device);
+	c->now.state = CHANGE_UNSUPPORTED;
+	return 0;
+}
+
 int target_no_netdev(const struct root *root, struct change *c, const char *remedy)
 {
 	change_observe(c, "no netdev");
-	if (function_has(root, c->on.name, "net")) {
-		change_reason(c, "its netdev is in another network namespace (of a container), and "
-				 "is left alone there");
-		c->now.state = CHANGE_UNSUPPORTED;
-		return 0;
-	}
+	if (function_has(root, c->on.name, "net"))
+		return target_in_namespace(c, "netdev");
 	change_reason(c, "%s has no netdev (yet); is its driver bound%s?", c->on.name, remedy);
 	c->now.fault = FAULT_NIC_NETDEV;
 	c->now.state = CHANGE_WAITS;

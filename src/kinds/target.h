@@ -27,6 +27,8 @@ int item_complete(const struct kind_ctx *ctx, struct change *c, struct err *err)
 /* Renders c's desired text, once all values of c are set. */
 void item_desired(struct change *c);
 
+/* Ends the look at a device that another network namespace has; returns 0. */
+int target_in_namespace(struct change *c, const char *device);
 /*
  * Ends the look at a function that has no netdev (here, or yet); returns 0. remedy follows "is its
  * driver bound": " (modules.load)".

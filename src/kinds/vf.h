@@ -15,8 +15,6 @@ extern const struct target_item vf_numvfs;
 enum { VF_DRIVER_NETDEV, VF_DRIVER_VFIO, VF_DRIVER_NONE };
 extern const char *const vf_driver_words[]; /* NULL-ended */
 extern const struct target_item vf_driver;
-/* The driver for the VFs of this PF, by its name in sysfs; NULL if unknown. */
-const char *vf_own_driver(const struct root *root, const char *pf);
 /*
  * Loads, on the running machine, the module for vfio-pci or for a function's own driver (by its
  * alias). A failure shows as a VF without a driver, except for -ELIBACC: a library is missing.
@@ -41,9 +39,9 @@ extern const struct target_item vf_msix;
 const char *vf_user(const struct root *root, const char *addr);
 /*
  * Unbinds a VF. A VF without a driver stays as it is, and so does a VF with vfio-pci, whose user
- * resets it. -EBUSY: the VF is in use.
+ * resets it, unless vfio_too. -EBUSY: the VF is in use.
  */
-int vf_unbind(const struct root *root, const char *addr, struct err *err);
+int vf_unbind(const struct root *root, const char *addr, bool vfio_too, struct err *err);
 
 /* vf.c: where a worker sleeps, by its kernel stack */
 enum whereabouts vf_where(const struct root *root, pid_t worker, struct str *in);

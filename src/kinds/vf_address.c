@@ -51,8 +51,7 @@ static int vf_begin(const struct kind_ctx *ctx, const struct change *c, struct v
 	r = function_vf(ctx->root, vf->pf, c->on.vf, &vf->addr, err);
 	if (r < 0)
 		return r;
-	if (read_link_name(ctx->root, &vf->driver, NULL, DEV "%s/driver", vf->pf) < 0)
-		vf->driver = xstrdup("none");
+	vf->driver = function_driver(ctx->root, vf->pf) ?: xstrdup("none");
 	vf->ofed = has_files(ctx->root, c);
 	vf->state = xcalloc(c->parts.n, sizeof(*vf->state));
 	return 0;
@@ -401,7 +400,7 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	 * visible difference.
 	 */
 	if (address_differs(&vf))
-		r = vf_unbind(ctx->root, vf.addr, err);
+		r = vf_unbind(ctx->root, vf.addr, false, err);
 	return r < 0 ? r : vf_send(&vf, err);
 }
 

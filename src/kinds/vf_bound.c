@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 
+#include "kinds/function.h"
 #include "kinds/vf.h"
+#include "node/drivers.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 
@@ -9,10 +11,9 @@
 
 static bool is_vfio(const struct root *root, const char *addr)
 {
-	cleanup_free char *driver = NULL;
+	cleanup_free char *driver = function_driver(root, addr);
 
-	return read_link_name(root, &driver, NULL, DEV "%s/driver", addr) == 0 &&
-	       streq(driver, "vfio-pci");
+	return driver && streq(driver, DRIVER_VFIO);
 }
 
 const char *vf_user(const struct root *root, const char *addr)
@@ -33,7 +34,7 @@ const char *vf_user(const struct root *root, const char *addr)
 	return NULL;
 }
 
-int vf_unbind(const struct root *root, const char *addr, struct err *err)
+int vf_unbind(const struct root *root, const char *addr, bool vfio_too, struct err *err)
 {
 	cleanup_free char *path = xasprintf(DEV "%s/driver/unbind", addr);
 	const char *user = vf_user(root, addr);
@@ -44,7 +45,7 @@ int vf_unbind(const struct root *root, const char *addr, struct err *err)
 			       "VF %s is in use (%s)" TO_MEND "run railhead apply when it is "
 			       "free",
 			       addr, user);
-	if (!root_exists(root, DEV "%s/driver", addr) || is_vfio(root, addr))
+	if (!root_exists(root, DEV "%s/driver", addr) || (!vfio_too && is_vfio(root, addr)))
 		return 0;
 	r = machine_write_attr(root, path, addr, err);
 	return r == -ENODEV ? 0 : r; /* the driver was unbound meanwhile */

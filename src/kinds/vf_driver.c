@@ -9,6 +9,7 @@
 
 #include "kinds/function.h"
 #include "kinds/vf.h"
+#include "node/drivers.h"
 #include "node/node.h"
 #include "sys/clock.h"
 #include "sys/machine.h"
@@ -16,7 +17,6 @@
 #include "sys/uevent.h"
 
 #define DEV "/sys/bus/pci/devices/"
-#define VFIO "vfio-pci"
 /* As a driver_override this word matches no driver: the documented way to keep a device unbound. */
 #define NONE "none"
 
@@ -26,8 +26,10 @@ enum {
 	SETTLE_US = 2000000, /* for devices that a driver bound earlier has yet to create */
 };
 
-const char *const vf_driver_words[] = {
-	[VF_DRIVER_NETDEV] = "netdev", [VF_DRIVER_VFIO] = VFIO, [VF_DRIVER_NONE] = NONE, NULL};
+const char *const vf_driver_words[] = {[VF_DRIVER_NETDEV] = "netdev",
+				       [VF_DRIVER_VFIO] = DRIVER_VFIO,
+				       [VF_DRIVER_NONE] = NONE,
+				       NULL};
 
 struct vf {
 	const struct root *root;
@@ -51,37 +53,13 @@ static int find_vf(const struct root *root, const struct change *c, struct vf *r
 
 /* --- what it should be, and what it is --------------------------------------------------- */
 
-/* The drivers of VFs by the driver of their PF, for common NICs and disks. */
-static const struct {
-	const char *pf, *vf;
-} vf_drivers[] = {
-	{"mlx5_core", "mlx5_core"}, {"mlx4_core", "mlx4_core"},
-	{"bnxt_en", "bnxt_en"},	    {"ionic", "ionic"},
-	{"qede", "qede"},	    {"nvme", "nvme"},
-	{"igb", "igbvf"},	    {"ixgbe", "ixgbevf"},
-	{"i40e", "iavf"},	    {"ice", "iavf"},
-	{"idpf", "idpf"},	    {"cxgb4", "cxgb4vf"},
-};
-
-const char *vf_own_driver(const struct root *root, const char *pf)
-{
-	cleanup_free char *driver = NULL;
-
-	if (read_link_name(root, &driver, NULL, DEV "%s/driver", pf) < 0)
-		return NULL;
-	for (size_t i = 0; i < array_len(vf_drivers); i++)
-		if (streq(vf_drivers[i].pf, driver))
-			return vf_drivers[i].vf;
-	return NULL;
-}
-
 static bool driver_fits(int64_t want, const char *driver)
 {
 	if (want == VF_DRIVER_NONE)
 		return !driver;
 	if (want == VF_DRIVER_VFIO)
-		return driver && streq(driver, VFIO);
-	return driver && !streq(driver, VFIO); /* netdev: any driver but vfio-pci */
+		return driver && streq(driver, DRIVER_VFIO);
+	return driver && !streq(driver, DRIVER_VFIO); /* netdev: any driver but vfio-pci */
 }
 
 static bool lacks_netdev(const struct vf *vf)
@@ -92,13 +70,6 @@ static bool lacks_netdev(const struct vf *vf)
 static bool lacks_rdma(const struct vf *vf)
 {
 	return !function_has(vf->root, vf->addr, "infiniband");
-}
-
-/* Whether the PF has RDMA devices, and this driver creates them for VFs too. */
-static bool wants_rdma(const struct vf *vf, const char *driver)
-{
-	return (streq(driver, "mlx5_core") || streq(driver, "mlx4_core")) &&
-	       function_has(vf->root, vf->pf, "infiniband");
 }
 
 /* The device that the VF's own driver has not created (yet), or NULL. */
@@ -113,7 +84,8 @@ static const char *missing_device(const struct vf *vf, const char *driver)
 		return lacks_rdma(vf) ? "no RDMA device" : NULL;
 	if (class == CLASS_ETHERNET && lacks_netdev(vf))
 		return "no netdev";
-	if (class == CLASS_ETHERNET && lacks_rdma(vf) && wants_rdma(vf, driver))
+	if (class == CLASS_ETHERNET && lacks_rdma(vf) && driver_find(driver)->vfs_do_rdma &&
+	    function_has(vf->root, vf->pf, "infiniband"))
 		return "no RDMA device";
 	/* ConnectX-3 and older: 0280 or 0c06, for any type of port */
 	if ((class >> 8 == 0x02 || class == CLASS_SERIAL_INFINIBAND) && lacks_netdev(vf) &&
@@ -143,7 +115,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return target_no_vf(c);
 	if (r < 0)
 		return r;
-	read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", vf.addr);
+	driver = function_driver(ctx->root, vf.addr);
 	c->now.state = driver_fits(vf.want, driver) ? CHANGE_SAME : CHANGE_DIFFERS;
 	/* Being unbound is not enough, because a driver that is loaded later would bind the VF. */
 	if (c->now.state == CHANGE_SAME && vf.want == VF_DRIVER_NONE && !pinned_to_none(&vf))
@@ -173,7 +145,7 @@ int vf_load_driver(const struct root *root, const char *addr, bool vfio, struct 
 	if (!root->live)
 		return 0;
 	if (vfio)
-		return machine_insert_module(VFIO, NULL, err);
+		return machine_insert_module(DRIVER_VFIO, NULL, err);
 	return read_attr(root, &alias, NULL, DEV "%s/modalias", addr) == 0
 		       ? machine_insert_module(alias, NULL, err)
 		       : 0;
@@ -182,9 +154,8 @@ int vf_load_driver(const struct root *root, const char *addr, bool vfio, struct 
 static bool has_driver(void *arg)
 {
 	const struct vf *vf = arg;
-	cleanup_free char *driver = NULL;
+	cleanup_free char *driver = function_driver(vf->root, vf->addr);
 
-	read_link_name(vf->root, &driver, NULL, DEV "%s/driver", vf->addr);
 	return driver_fits(vf->want, driver);
 }
 
@@ -194,7 +165,8 @@ static bool has_driver(void *arg)
  */
 static const char *registered_driver(const struct vf *vf)
 {
-	const char *driver = vf->want == VF_DRIVER_VFIO ? VFIO : vf_own_driver(vf->root, vf->pf);
+	cleanup_free char *pf = function_driver(vf->root, vf->pf);
+	const char *driver = vf->want == VF_DRIVER_VFIO ? DRIVER_VFIO : driver_find(pf)->vf;
 
 	return driver && root_exists(vf->root, "/sys/bus/pci/drivers/%s", driver) ? driver : NULL;
 }
@@ -278,9 +250,8 @@ static const char *lacks(const struct vf *vf, const char *driver)
 static bool is_ready(void *arg)
 {
 	const struct vf *vf = arg;
-	cleanup_free char *driver = NULL;
+	cleanup_free char *driver = function_driver(vf->root, vf->addr);
 
-	read_link_name(vf->root, &driver, NULL, DEV "%s/driver", vf->addr);
 	return !lacks(vf, driver);
 }
 
@@ -292,7 +263,7 @@ static int complete(const struct kind_ctx *ctx, struct change *c, struct err *er
 	int r = find_vf(ctx->root, c, &vf, err);
 
 	if (r == 0) {
-		read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", vf.addr);
+		driver = function_driver(ctx->root, vf.addr);
 		missing = lacks(&vf, driver);
 	}
 	if (r == 0 && !missing) {
@@ -327,7 +298,7 @@ static int set_override(const struct vf *vf, struct err *err)
 	if (vf->want != VF_DRIVER_NETDEV)
 		return write_at(vf, "driver_override", vf_driver_words[vf->want], err);
 	read_attr(vf->root, &override, NULL, DEV "%s/driver_override", vf->addr);
-	if (override && (streq(override, VFIO) || streq(override, NONE)))
+	if (override && (streq(override, DRIVER_VFIO) || streq(override, NONE)))
 		/* set for another profile; "\n" is how the kernel clears it */
 		return write_at(vf, "driver_override", "\n", err);
 	return 0;
@@ -349,7 +320,7 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 	if (r < 0)
 		return function_going(ctx->root, vf.pf, r, err) < 0 ? -ENODEV : r;
-	read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", vf.addr);
+	driver = function_driver(ctx->root, vf.addr);
 	if (vf.want == VF_DRIVER_NETDEV && driver_fits(vf.want, driver)) {
 		/* A container or a program may use the devices that exist, so the driver stays. */
 		if (!lacks_netdev(&vf) || !lacks_rdma(&vf))

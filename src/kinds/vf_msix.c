@@ -34,9 +34,8 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 static int no_pool(const struct root *root, const char *pf, struct err *err)
 {
-	cleanup_free char *driver = NULL;
+	cleanup_free char *driver = function_driver(root, pf);
 
-	read_link_name(root, &driver, NULL, DEV "%s/driver", pf);
 	if (driver && streq(driver, "mlx5_core"))
 		return err_set(err, -ENXIO,
 			       "%s: its firmware does not share MSI-X vectors among VFs: turn on "
@@ -66,22 +65,6 @@ static int check_pool(const struct root *root, const char *pf, int64_t vectors, 
 	return 0;
 }
 
-/* The kernel rejects a change while any driver is bound (EBUSY), also vfio-pci. */
-static int unbind(const struct root *root, const char *addr, struct err *err)
-{
-	const char *user = vf_user(root, addr);
-	cleanup_free char *path = NULL;
-
-	if (user)
-		return err_set(err, -EBUSY,
-			       "VF %s is in use (%s)" TO_MEND "run railhead apply when it is free",
-			       addr, user);
-	if (!root_exists(root, DEV "%s/driver", addr))
-		return 0;
-	path = xasprintf(DEV "%s/driver/unbind", addr);
-	return machine_write_attr(root, path, addr, err);
-}
-
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	cleanup_free char *addr = NULL, *path = NULL;
@@ -91,8 +74,8 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 	if (r == 0)
 		r = check_pool(ctx->root, pf, c->want.number, err);
-	if (r == 0)
-		r = unbind(ctx->root, addr, err);
+	if (r == 0) /* the kernel rejects a change while any driver is bound (EBUSY) */
+		r = vf_unbind(ctx->root, addr, true, err);
 	if (r < 0)
 		return r;
 	path = xasprintf(DEV "%s/sriov_vf_msix_count", addr);

@@ -24,12 +24,8 @@ static int mtu_files(const struct root *root, const struct change *c, struct str
 static int no_netdev(const struct kind_ctx *ctx, struct change *c)
 {
 	change_observe(c, "no netdev");
-	if (root_exists(ctx->root, DEV "%s/virtfn%d/net", c->on.name, c->on.vf)) {
-		change_reason(c, "its netdev is in another network namespace (of a container), and "
-				 "is left alone there");
-		c->now.state = CHANGE_UNSUPPORTED;
-		return 0;
-	}
+	if (root_exists(ctx->root, DEV "%s/virtfn%d/net", c->on.name, c->on.vf))
+		return target_in_namespace(c, "netdev");
 	change_reason(c, "VF %d of %s has no netdev", c->on.vf, c->on.name);
 	c->now.state = CHANGE_WAITS;
 	return 0;

@@ -8,6 +8,7 @@
 #include "kinds/firmware.h"
 #include "kinds/function.h"
 #include "kinds/vf.h"
+#include "node/drivers.h"
 #include "sys/clock.h"
 #include "sys/machine.h"
 #include "sys/read.h"
@@ -82,11 +83,11 @@ static const struct {
 /* Reports a PF without a driver, or a driver that makes no VFs. */
 static int no_maker(const struct kind_ctx *ctx, const char *pf, struct err *err)
 {
-	cleanup_free char *driver = NULL, *after = NULL;
+	cleanup_free char *driver = function_driver(ctx->root, pf), *after = NULL;
 
 	if (ctx->waited)
 		after = xasprintf(" after %.0f s", (double)ctx->waited / 1e6);
-	if (read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", pf) == 0)
+	if (driver)
 		err_set(err, -ENOENT,
 			"%s, the driver of %s, creates no VFs" TO_MEND "bind another driver to it",
 			driver, pf);
@@ -173,8 +174,8 @@ static int wait_links(const struct kind_ctx *ctx, const char *pf, unsigned int v
  */
 static void prepare_driver(const struct root *root, const char *pf)
 {
-	cleanup_free char *vf = NULL;
-	const char *driver = vf_own_driver(root, pf);
+	cleanup_free char *own = function_driver(root, pf), *vf = NULL;
+	const char *driver = driver_find(own)->vf;
 
 	if (driver && root_exists(root, "/sys/bus/pci/drivers/%s", driver))
 		return;

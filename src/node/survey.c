@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "node/drivers.h"
 #include "node/node.h"
 #include "sys/read.h"
 
@@ -439,12 +440,14 @@ static int read_numa(const struct root *dir, struct pci_fn *fn)
 	return (int)numa;
 }
 
-/* A virtio NIC's netdevs belong to the virtio device below the function. */
-static void survey_virtio(const struct root *dir, struct pci_fn *fn)
+static void survey_netdevs_below(const struct root *dir, struct pci_fn *fn)
 {
+	const char *pattern = driver_find(fn->driver)->netdevs;
 	cleanup_strv struct strv paths = {0};
 
-	note(fn, "virtio*/net", read_glob(dir, "virtio*/net/*", &paths, NULL));
+	if (!pattern)
+		return;
+	note(fn, pattern, read_glob(dir, pattern, &paths, NULL));
 	for (size_t i = 0; i < paths.n; i++)
 		strv_add(&fn->net, strrchr(paths.v[i], '/') + 1);
 }
@@ -472,8 +475,7 @@ static void read_function(const struct root *root, struct pci_fn *fn)
 	if (fn->class >> 16 == 0x02 || fn->class >> 8 == CLASS_SERIAL_INFINIBAND) {
 		note(fn, "net", read_dir(&dir, &fn->net, NULL, "net"));
 		note(fn, "infiniband", read_dir(&dir, &fn->ibdevs, NULL, "infiniband"));
-		if (fn->driver && streq(fn->driver, "virtio-pci"))
-			survey_virtio(&dir, fn);
+		survey_netdevs_below(&dir, fn);
 	}
 }
 

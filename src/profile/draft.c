@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "node/drivers.h"
 #include "node/nearness.h"
 #include "profile/emit.h"
 #include "profile/search.h"
@@ -287,26 +288,34 @@ static void add_hugepages(struct draft *d)
 		add_fitting_pool(d);
 }
 
+static void add_module(struct draft *d, const char *module, struct strv *loaded)
+{
+	enum module_state state;
+
+	if (strv_contains(loaded, module) || module_state(d->root, module, &state, NULL) < 0 ||
+	    state != MODULE_LIVE)
+		return;
+	str_addf(d->out, "%s    - %s\n", loaded->n ? "" : "\n# Loaded now.\nmodules:\n  load:\n",
+		 module);
+	strv_add(loaded, module);
+}
+
+/* In the order of their dependencies. */
 static void add_modules(struct draft *d)
 {
-	/* In the order of their dependencies. */
-	static const char *const chain[] = {
-		"mlx5_core",  "mlx5_ib",	"bnxt_en",   "bnxt_re",	  "ice",
-		"irdma",      "ib_core",	"ib_uverbs", "ib_umad",	  "rdma_cm",
-		"rdma_ucm",   "ib_ipoib",	"rdma_rxe",  "nvme_rdma", "nvidia",
-		"nvidia_uvm", "nvidia_peermem", "amdgpu"};
-	bool any = false;
+	static const char *const others[] = {
+		"ib_core",  "ib_uverbs", "ib_umad", "rdma_cm",	  "rdma_ucm",	    "ib_ipoib",
+		"rdma_rxe", "nvme_rdma", "nvidia",  "nvidia_uvm", "nvidia_peermem", "amdgpu"};
+	cleanup_strv struct strv loaded = {0};
 
-	for (size_t i = 0; i < array_len(chain); i++) {
-		enum module_state state;
-
-		if (module_state(d->root, chain[i], &state, NULL) < 0 || state != MODULE_LIVE)
-			continue;
-		str_add(d->out, any ? "" : "\n# Loaded now.\nmodules:\n  load:\n");
-		str_addf(d->out, "    - %s\n", chain[i]);
-		any = true;
-	}
-	if (!any)
+	for (const struct driver *nic = drivers; nic->name; nic++)
+		if (nic->rdma && !nic->may_lack_rdma) {
+			add_module(d, nic->name, &loaded);
+			add_module(d, nic->rdma, &loaded);
+		}
+	for (size_t i = 0; i < array_len(others); i++)
+		add_module(d, others[i], &loaded);
+	if (!loaded.n)
 		str_add(d->out, "\n#modules:\n#  load: [mlx5_core, mlx5_ib, ib_umad, rdma_ucm]\n");
 }
 
@@ -331,7 +340,7 @@ static size_t vfs_of(const struct node *node, const struct pci_fn *pf, const cha
 
 static const char *binding(const char *driver)
 {
-	return streq(driver, "vfio-pci") ? "vfio-pci" : *driver ? "netdev" : "none";
+	return streq(driver, DRIVER_VFIO) ? DRIVER_VFIO : *driver ? "netdev" : "none";
 }
 
 /* Only if all members agree; otherwise the author must decide. */

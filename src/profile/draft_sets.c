@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "node/drivers.h"
 #include "node/uplinks.h"
 #include "profile/draft.h"
-#include "profile/schema.h"
 
 enum {
 	CLASS_NVME = 0x0108,
@@ -45,11 +45,10 @@ static bool is_uplink(const struct sorter *s, const struct pci_fn *fn)
 /* Whether a NIC can do RDMA: by its driver, even if its RDMA driver is not loaded. */
 static bool does_rdma(const struct pci_fn *fn)
 {
-	static const char *const drivers[] = {"mlx5_core", "mlx4_core", "bnxt_en", "ice",
-					      "ionic",	   "qede",	"efa",	   NULL};
+	const struct driver *driver = driver_find(fn->driver);
 
 	return fn->ibdevs.n || fn->class >> 8 == CLASS_INFINIBAND ||
-	       (fn->driver && word_is_one_of(fn->driver, drivers));
+	       (driver->rdma && !driver->may_lack_rdma);
 }
 
 static enum role nic_role(const struct sorter *s, const struct pci_fn *fn)

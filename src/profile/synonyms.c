@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "node/drivers.h"
 #include "profile/keypath.h"
 
 /* Words in lower case, without '-' and '_', with the path of the language's row. */
@@ -153,8 +154,8 @@ const struct synonym synonyms_of_words[] = {
 	{"IB", "infiniband"},
 	{"ib", "infiniband"},
 	{"netdevice", "netdev"},
-	{"vfio", "vfio-pci"},
-	{"vfio_pci", "vfio-pci"},
+	{"vfio", DRIVER_VFIO},
+	{"vfio_pci", DRIVER_VFIO},
 	{"Follow", "auto"},
 	{"follow", "auto"},
 	{"Up", "enable"},

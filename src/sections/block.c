@@ -13,6 +13,7 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
+#include "node/drivers.h"
 #include "profile/language.h"
 #include "profile/rules.h"
 #include "sections/members.h"
@@ -83,26 +84,6 @@ static const struct spec by_set = BY_SET(keys, ", such as {data: {scheduler: non
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-/*
- * Directory of a function's disks in sysfs, by its driver; the default is that of a SCSI
- * controller.
- */
-static const struct {
-	const char *driver, *dir;
-} places[] = {
-	{"nvme", "nvme/*/nvme*n*"},
-	{"virtio-pci", "virtio*/block/*"},
-	{"ahci", "ata*/host*/target*/*/block/*"},
-};
-
-static const char *place_of(const struct pci_fn *fn)
-{
-	for (size_t i = 0; fn->driver && i < array_len(places); i++)
-		if (streq(fn->driver, places[i].driver))
-			return places[i].dir;
-	return "host*/target*/*/block/*";
-}
-
 static struct change *add(const struct member *m, const struct field *row,
 			  const struct ynode *value, struct plan *plan)
 {
@@ -132,7 +113,8 @@ static void emit_setting(const struct member *m, const struct field *row, const 
 	change_lane(c, "%s", addr);
 	if (value->value.type == VALUE_NUMBER)
 		change_desired(c, "%" PRId64, value->value.number / setting->scale);
-	change_file(c, "/sys/bus/pci/devices/%s/%s/queue/%s", addr, place_of(m->fn),
+	change_file(c, "/sys/bus/pci/devices/%s/%s/queue/%s", addr,
+		    driver_find(m->fn->driver)->disks ?: "host*/target*/*/block/*",
 		    setting->item.file);
 	c->deadline_ms = SET_MS;
 }

@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "kinds/dcb.h"
 #include "kinds/roce.h"
+#include "node/drivers.h"
 #include "profile/language.h"
 #include "profile/rules.h"
 #include "sections/members.h"
@@ -298,13 +299,13 @@ static struct change *emit_value(const struct port *p, const struct field *row, 
 	return c;
 }
 
-/* bnxt_en ignores the packet's own mark for RoCE, so it needs the one lossless priority. */
+/* The one lossless priority, for a driver that ignores the mark of RoCE's packets. */
 static void emit_roce_priority(const struct port *p)
 {
 	const struct ynode *pfc = value_of(p, "pfc");
 	struct change *c;
 
-	if (!pfc || pfc->items.n != 1 || !p->fn->driver || !streq(p->fn->driver, "bnxt_en"))
+	if (!pfc || pfc->items.n != 1 || !driver_find(p->fn->driver)->roce_by_app)
 		return;
 	c = add(p, "roce_priority", "roce_priority", &dcb_roce_priority.sort, pfc);
 	c->want = pfc->items.v[0]->value;
@@ -475,11 +476,11 @@ static bool lists(const struct ynode *list, uint64_t number)
 	return false;
 }
 
-/* Whether the profile shows, by PCI ids or driver, that the set is mlx5's. */
-static bool is_of_mlx5(const struct ruling *r, const struct selector *s)
+/* Whether the profile shows, by PCI ids or driver, that the default priority of a DSCP is known. */
+static bool has_known_default(const struct ruling *r, const struct selector *s)
 {
 	for (size_t i = 0; s && i <= r->p->devices.n; i++, s = find_set(r, s->in))
-		if (s->vendor == VENDOR_MELLANOX || (s->driver && streq(s->driver, "mlx5_core")))
+		if (s->vendor == VENDOR_MELLANOX || driver_find(s->driver)->eighth_of_dscp)
 			return true;
 	return false;
 }
@@ -524,7 +525,7 @@ static void want_listed(struct ruling *r, const struct selector *s, const struct
 	if (!count(allowed, YAML_LIST) || !rdma_priority(view, path, &p) ||
 	    lists(allowed, p.number))
 		return;
-	tell = is_of_mlx5(r, s) || (p.map && streq(list, "qos.pfc")) ? set_error : set_warn;
+	tell = has_known_default(r, s) || (p.map && streq(list, "qos.pfc")) ? set_error : set_warn;
 	if (p.map)
 		tell(r, s, view, path,
 		     "its DSCP, %llu, goes to priority %llu by dscp_map (at %s), which %s (at "

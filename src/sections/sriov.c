@@ -17,6 +17,7 @@
 #include "kinds/netlink.h"
 #include "kinds/vf.h"
 #include "kinds/vf_address.h"
+#include "node/drivers.h"
 #include "profile/language.h"
 #include "sections/members.h"
 
@@ -80,7 +81,7 @@ static const struct spec driver = ONE_OF_WORDS(
 	.meanings =
 		WORDS(MEANS("netdev",
 			    "the VF's own driver, such as mlx5_core: for the host and containers"),
-		      MEANS("vfio-pci", "for VMs and user space drivers; needs an IOMMU"),
+		      MEANS(DRIVER_VFIO, "for VMs and user space drivers; needs an IOMMU"),
 		      MEANS("none", "no driver: another program binds the VFs")));
 /* Less than the budget of the devices stage, 150 s. */
 static const struct spec timeout = DURATION("a duration such as 30s", SECOND, 120 * SECOND);
@@ -194,14 +195,6 @@ static struct change *add(const struct pf *pf, const char *id, const char *sort,
 	return c;
 }
 
-/*
- * Whether the PF's link must be up: for these drivers VFs come up only then, or seven times faster.
- */
-static bool wants_link(const struct pci_fn *fn)
-{
-	return fn->driver && (streq(fn->driver, "igb") || streq(fn->driver, "bnxt_en"));
-}
-
 /* Whether section link wants the PF down at the end (up: false). */
 static bool to_be_down(const struct pf *pf)
 {
@@ -214,7 +207,7 @@ static void emit_link(const struct pf *pf, const struct ynode *at)
 {
 	struct change *c;
 
-	if (!pf->vfs || to_be_down(pf) || !wants_link(pf->fn))
+	if (!pf->vfs || to_be_down(pf) || !driver_find(pf->fn->driver)->vfs_need_link)
 		return;
 	c = add(pf, "link", "up", &netdevs_up, PHASE_LINK_UP, at);
 	item_desired(c);
@@ -249,15 +242,6 @@ static struct change *emit_numvfs(const struct pf *pf, const struct ynode *at)
 	return c;
 }
 
-/*
- * Whether the driver changes the mode best with VFs present and unbound. Other drivers need a PF
- * without VFs: ice rejects the change otherwise, and for the rest it is the safe order.
- */
-static bool has_vfs_first(const struct pci_fn *fn)
-{
-	return fn->driver && streq(fn->driver, "mlx5_core");
-}
-
 static struct change *emit_eswitch(const struct pf *pf)
 {
 	const struct ynode *value = value_of(pf, "mode");
@@ -265,7 +249,7 @@ static struct change *emit_eswitch(const struct pf *pf)
 
 	if (!value)
 		return NULL;
-	c = has_vfs_first(pf->fn)
+	c = driver_find(pf->fn->driver)->eswitch_with_vfs
 		    ? add(pf, "eswitch", "eswitch_with_vfs", &eswitch_with_vfs, PHASE_VF_ESWITCH,
 			  value)
 		    : add(pf, "eswitch", "eswitch", &eswitch_without_vfs, PHASE_ESWITCH, value);
@@ -460,7 +444,7 @@ static struct change *then(struct change *on, struct change *c)
 static void emit_pf(const struct pf *pf)
 {
 	const struct ynode *at = value_of(pf, "vfs");
-	bool vfs_first = has_vfs_first(pf->fn);
+	bool vfs_first = driver_find(pf->fn->driver)->eswitch_with_vfs;
 	bool has_sriov = pf->fn->totalvfs; /* else there is no file, see numvfs */
 	struct change *last, **each;
 

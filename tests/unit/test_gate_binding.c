@@ -128,18 +128,19 @@ static void write_bytes(const struct tmp *t, const char *name, const void *data,
 	fclose(f);
 }
 
+static const struct tree_fn nic = {.addr = "0000:3b:00.0",
+				   .ids = "15b3:1021",
+				   .class = "0x020000",
+				   .driver = "mlx5_core",
+				   .net = "eth0"};
+
 static int setup(void **state)
 {
-	static const struct tree_fn fn = {.addr = "0000:3b:00.0",
-					  .ids = "15b3:1021",
-					  .class = "0x020000",
-					  .driver = "mlx5_core",
-					  .net = "eth0"};
 	int r = tmp_setup(state);
 
 	if (r < 0)
 		return r;
-	tree_pci(*state, &fn);
+	tree_pci(*state, &nic);
 	tree_write(*state, machine, array_len(machine));
 	write_bytes(*state, DMI, dmi, sizeof(dmi));
 	return 0;
@@ -299,6 +300,18 @@ static void test_differences(void **state)
 		differs_in(*state, t[i].file, t[i].text, t[i].why);
 }
 
+/* The module with the RDMA device of a NIC, for each driver that has one. */
+static void test_rdma_module(void **state)
+{
+	struct tree_fn fn = nic;
+
+	fn.driver = "qede";
+	tree_pci(*state, &fn);
+	tmp_write(*state, "sys/module/qedr/srcversion", "ABCDEF\n");
+	differs_in(*state, "sys/module/qedr/srcversion", "FEDCBA\n",
+		   "driver qedr: FEDCBA, was ABCDEF");
+}
+
 static void add_pci(const struct tmp *t, const char *dir, const char *vendor, const char *class)
 {
 	cleanup_free char *bus = xasprintf("sys/bus/pci/devices/%s", strrchr(dir, '/') + 1);
@@ -441,6 +454,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_parts, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_differences, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_rdma_module, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_links_above, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_members, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_many, setup, tmp_teardown),
