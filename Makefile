@@ -443,6 +443,7 @@ lint: all ## rooms, warnings, shell and Python scripts, privileges of tests, for
 	$(Q)tests/lint/rooms
 	$(Q)tests/lint/opens
 	$(Q)tests/lint/findings
+	$(Q)tests/lint/drivers
 	$(Q)tests/lint/shell
 	$(Q)tests/lint/python
 	$(Q)tests/lint/privileges

@@ -85,6 +85,25 @@ void str_chomp(char *s)
 		s[--n] = '\0';
 }
 
+char *str_expand(const char *text, const struct str_word *words, size_t n)
+{
+	struct str ret = {0};
+
+	while (*text) {
+		size_t i = 0;
+
+		while (i < n && !str_starts(text, words[i].word))
+			i++;
+		if (i < n && !words[i].value) {
+			str_free(&ret);
+			return NULL;
+		}
+		str_addn(&ret, i < n ? words[i].value : text, i < n ? strlen(words[i].value) : 1);
+		text += i < n ? strlen(words[i].word) : 1;
+	}
+	return str_take(&ret);
+}
+
 int str_index(const char *s, const char *const *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

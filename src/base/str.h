@@ -45,6 +45,11 @@ char *str_printable(const char *s, size_t most);
  * in it would forge a line, and other controls act on the terminal.
  */
 void str_make_line(char *s);
+struct str_word {
+	const char *word, *value;
+};
+/* The text with values for words; NULL if it has a word without a value. Caller frees. */
+char *str_expand(const char *text, const struct str_word *words, size_t n);
 /* The index of s in list, or -1. */
 int str_index(const char *s, const char *const *list, size_t n);
 /* The distance between two words (Damerau-Levenshtein, optimal string alignment). */

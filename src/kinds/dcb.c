@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * DCB of a PF's netdev: the questions, the side that decides (DCBX), and the meanings of errors.
- * Facts: net/dcb/dcbnl.c, drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c,
- * drivers/net/ethernet/intel/ice/ice_dcb_nl.c, drivers/net/ethernet/broadcom/bnxt/bnxt_dcb.c.
- */
+/* DCB of a PF's netdev: the questions, and the side that decides (DCBX). */
 #include "kinds/dcb.h"
 
 #include <errno.h>
@@ -87,72 +83,38 @@ static struct cache pauses = {.ask = ask_function_pause, .free = free};
 
 /* --- what a refusal means -------------------------------------------------------------------- */
 
-enum { ANY_GROUP = -1 };
+/* The cause of errno *r, as by refusal(); NULL: unknown. The caller frees. */
+static char *cause_of(int *r, const struct dcb_port *port, enum dcb_group group)
+{
+	const char *why = refusal(group, port->driver, r);
+	const struct str_word netdev = {"{netdev}", port->dev.name};
 
-struct meaning {
-	const char *driver; /* NULL: any */
-	int code;
-	int group;  /* of the rejected setting; or ANY_GROUP */
-	int really; /* the errno to report instead; 0: the same */
-	const char *text;
-};
-
-static const struct meaning meanings[] = {
-	{"bnxt_en", -ENOMEM, DCB_DSCP, -EOPNOTSUPP,
-	 "the driver returned ENOTSUPP (-524), of which one byte arrives: the adapter's firmware "
-	 "does not map DSCPs; write trust: pcp and leave dscp_map out"},
-	{"bnxt_en", -EINVAL, ANY_GROUP, 0,
-	 "it accepts this only in the host's DCBX mode and with its own firmware agents off "
-	 "(niccli, options dcbx_mode and lldp_nearest_bridge; then a cold boot)"},
-	{"ice", -EINVAL, ANY_GROUP, 0,
-	 "it accepts this only while its firmware's LLDP agent is off (ethtool --set-priv-flags "
-	 "NETDEV fw-lldp-agent off) and the port is in no bond"},
-	{"mlx5_core", -EOPNOTSUPP, DCB_DSCP, 0,
-	 "this function does not manage its port (multi-host, or privileges that the firmware "
-	 "keeps from the host): leave trust and dscp_map out of the profile"},
-	{NULL, -EINVAL, DCB_ETS, 0,
-	 "the shares of all ets classes, including those that the profile does not name, must sum "
-	 "up to 100%, and the driver must have that many classes"},
-	{NULL, -EINVAL, DCB_BUFFER, 0,
-	 "together the buffers are larger than the port's, or a priority's buffer is too small"},
-	{NULL, -EPERM, ANY_GROUP, 0, "CAP_NET_ADMIN is required"},
-};
+	return why ? str_expand(why, &netdev, 1) : NULL;
+}
 
 static int explain(int r, const struct dcb_port *port, const struct change *c, struct err *err)
 {
 	const struct dcb_item *item = c->on.item;
+	cleanup_free char *why = cause_of(&r, port, item->group);
 
-	for (size_t i = 0; i < array_len(meanings); i++) {
-		const struct meaning *m = &meanings[i];
-
-		if (m->code != r || (m->driver && !streq(m->driver, port->driver)) ||
-		    (m->group != ANY_GROUP && m->group != (int)item->group))
-			continue;
-		err_wrap(err, "%s (%s): driver %s rejects %s %s; %s", port->addr, port->dev.name,
-			 port->driver, c->on.key, c->desired, m->text);
-		if (m->really && err)
-			err->code = m->really;
-		return m->really ? m->really : r;
-	}
-	return err_wrap(err, "%s (%s): driver %s rejects %s %s", port->addr, port->dev.name,
-			port->driver, c->on.key, c->desired);
+	err_wrap(err, "%s (%s): driver %s rejects %s %s%s%s", port->addr, port->dev.name,
+		 port->driver, c->on.key, c->desired, why ? "; " : "", or_empty(why));
+	if (err)
+		err->code = r;
+	return r;
 }
 
-/* Names the vendor's own program where the driver leaves DCB to that program. */
 static int no_dcb(const struct dcb_port *port, struct err *err)
 {
-	if (streq(port->driver, "ionic"))
-		return err_set(err, -EOPNOTSUPP,
-			       "%s: the driver ionic offers no DCB; the adapter's own program "
-			       "sets it (nicctl update qos, nicctl update port), so leave trust, "
-			       "dscp_map, pfc and ets out of qos",
-			       port->addr);
-	return err_set(err, -EOPNOTSUPP,
-		       "%s: the driver %s offers no DCB, or this kernel was built without "
-		       "CONFIG_DCB" TO_MEND
+	int r = -EOPNOTSUPP;
+	const char *why = refusal(DCB_AT_ALL, port->driver, &r);
+
+	return err_set(err, r,
+		       "%s: the driver %s offers no DCB%s%s" TO_MEND
 		       "leave trust, dscp_map, pfc, ets, buffers and cable_length out "
 		       "of qos, or name them in qos.SET.optional",
-		       port->addr, *port->driver ? port->driver : "(none)");
+		       port->addr, *port->driver ? port->driver : "(none)",
+		       why ? "; " : ", or this kernel was built without CONFIG_DCB", or_empty(why));
 }
 
 /* A driver leaves a group that it lacks out of its answer. Every driver has the other groups. */
@@ -206,22 +168,15 @@ static void show_dcbx(const struct dcb_port *port, const struct change *c, struc
 static int send_dcbx(const struct dcb_port *port, const struct change *c, struct err *err)
 {
 	int r = machine_dcb_mode(port->dev.name, HOST_BY_IEEE, err);
+	cleanup_free char *remedy = r == -EPERM ? cause_of(&r, port, DCB_MODE) : NULL;
 
 	(void)c;
-	if (r == -EPERM && streq(port->driver, "ice"))
-		return err_set(err, r,
-			       "%s: the firmware's LLDP agent decides over DCB" TO_MEND
-			       "turn it off: "
-			       "ethtool --set-priv-flags %s fw-lldp-agent off",
-			       port->addr, port->dev.name);
-	if (r == -EPERM)
+	if (remedy)
 		return err_set(err, r,
 			       "%s (%s): the driver %s leaves DCB to its firmware's DCBX or LLDP "
 			       "agent, which would override the host's settings" TO_MEND
-			       "turn it off in "
-			       "the firmware's settings (mlx5: LLDP_NB_DCBX_P1; bnxt: niccli, "
-			       "lldp_nearest_bridge and dcbx_mode) and cold-boot",
-			       port->addr, port->dev.name, port->driver);
+			       "turn it off%s",
+			       port->addr, port->dev.name, port->driver, remedy);
 	return r < 0 ? err_wrap(err, "%s (%s): DCBX mode of the host", port->addr, port->dev.name)
 		     : 0;
 }

@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "kinds/function.h"
+#include "kinds/refusal.h"
 #include "kinds/target.h"
 #include "sys/dcb.h"
 
@@ -26,9 +27,6 @@ struct dcb_port {
 	const struct dcb_info *info;
 	struct dcb_pause pause;
 };
-
-/* A driver offers or lacks each group, and each driver rejects values in its own way. */
-enum dcb_group { DCB_MODE, DCB_DSCP, DCB_ROCE, DCB_PFC, DCB_ETS, DCB_BUFFER };
 
 struct dcb_item {
 	struct target_item sort;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Eswitch mode of a PF by devlink. A PF whose driver has no eswitch is treated as in legacy mode.
- * Facts: drivers/net/ethernet/mellanox/mlx5/core/eswitch_offloads.c and
- * drivers/net/ethernet/intel/ice/ice_eswitch.c, *_eswitch_mode_set().
+/* Eswitch mode of a PF by devlink. A PF whose driver has no eswitch is treated as in legacy mode.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,6 +10,7 @@
 #include "kinds/cache.h"
 #include "kinds/function.h"
 #include "kinds/netlink.h"
+#include "kinds/refusal.h"
 #include "kinds/vf.h"
 #include "sys/clock.h"
 #include "sys/machine.h"
@@ -82,34 +80,12 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	return 0;
 }
 
-static int explain(int r, const char *pf, const char *mode, struct err *err)
-{
-	static const struct {
-		int code;
-		const char *remedy;
-	} known[] = {
-		{-EBUSY, "the eswitch stays busy (a firmware reset, traffic rules, or another "
-			 "change of it); run railhead apply again when that is over"},
-		{-EPERM, "this function may not change it (part of a Socket Direct card, or a "
-			 "function whose eswitch another host manages); leave sriov.SET.mode out"},
-		{-EOPNOTSUPP,
-		 "the driver rejects the mode in the present state (IPsec offload, active traps) "
-		 "or has no such mode; change the state, or leave sriov.SET.mode out"},
-		{-EINVAL, "the driver rejects the mode; the kernel log says why"},
-	};
-
-	for (size_t i = 0; i < array_len(known); i++)
-		if (known[i].code == r)
-			return err_wrap(err, "eswitch mode %s of %s: %s", mode, pf,
-					known[i].remedy);
-	return err_wrap(err, "eswitch mode %s of %s", mode, pf);
-}
-
 /* -EBUSY ends without an event, so the set tries again until the worker's deadline. */
 static int change_mode(const struct kind_ctx *ctx, const struct change *c, const char *pf,
 		       struct err *err)
 {
 	enum eswitch_mode mode = (enum eswitch_mode)c->want.number;
+	const char *why;
 	long ms = 100;
 	int r;
 
@@ -121,7 +97,11 @@ static int change_mode(const struct kind_ctx *ctx, const struct change *c, const
 		nanosleep(&pause, NULL);
 		ms = ms * 2 < 2000 ? ms * 2 : 2000;
 	}
-	return r < 0 ? explain(r, pf, eswitch_words[mode], err) : 0;
+	if (r == 0)
+		return 0;
+	why = refusal(PF_ESWITCH, NULL, &r);
+	return err_wrap(err, "eswitch mode %s of %s%s%s", eswitch_words[mode], pf, why ? ": " : "",
+			or_empty(why));
 }
 
 static int vfs_of(const struct root *root, const char *pf, struct strv *ret, struct err *err)

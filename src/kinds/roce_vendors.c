@@ -126,37 +126,13 @@ const struct cc_vendor *cc_vendor(const struct cc_place *place)
 
 char *cc_path(const struct cc_place *place, const char *pattern, unsigned int prio)
 {
-	const struct {
-		const char *word, *value;
-	} words[] = {
-		{"{addr}", place->addr},
-		{"{netdev}", place->netdev},
-		{"{ibdev}", place->ibdev},
-	};
-	struct str path = {0};
+	cleanup_free char *number = xasprintf("%u", prio);
+	const struct str_word words[] = {{"{addr}", place->addr},
+					 {"{netdev}", place->netdev},
+					 {"{ibdev}", place->ibdev},
+					 {"{prio}", number}};
 
-	while (*pattern) {
-		bool found = false;
-
-		for (size_t i = 0; !found && i < array_len(words); i++) {
-			if (!str_starts(pattern, words[i].word))
-				continue;
-			if (!words[i].value) {
-				str_free(&path);
-				return NULL;
-			}
-			str_add(&path, words[i].value);
-			pattern += strlen(words[i].word);
-			found = true;
-		}
-		if (!found && str_starts(pattern, "{prio}")) {
-			str_addf(&path, "%u", prio);
-			pattern += strlen("{prio}");
-		} else if (!found) {
-			str_addn(&path, pattern++, 1);
-		}
-	}
-	return str_take(&path);
+	return str_expand(pattern, words, array_len(words));
 }
 
 char *cc_file(const struct cc_place *place, const struct cc_vendor *v, const char *file)

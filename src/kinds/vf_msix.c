@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "kinds/function.h"
+#include "kinds/refusal.h"
 #include "kinds/vf.h"
 #include "sys/machine.h"
 #include "sys/pci.h"
@@ -32,31 +33,20 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	return 0;
 }
 
-static int no_pool(const struct root *root, const char *pf, struct err *err)
-{
-	cleanup_free char *driver = function_driver(root, pf);
-
-	if (driver && streq(driver, "mlx5_core"))
-		return err_set(err, -ENXIO,
-			       "%s: its firmware does not share MSI-X vectors among VFs: turn on "
-			       "DYNAMIC_VF_MSIX_TABLE in the firmware, or leave vf.msix out",
-			       pf);
-	return err_set(err, -ENXIO,
-		       "%s: the driver of the PF (%s) offers no MSI-X count per VF, as mlx5_core "
-		       "does: leave vf.msix out",
-		       pf, driver ? driver : "none");
-}
-
 /* Checks, before the VF is unbound, that the PF has enough vectors for all its VFs. */
 static int check_pool(const struct root *root, const char *pf, int64_t vectors, struct err *err)
 {
+	cleanup_free char *driver = NULL;
+	int lacks = -ENXIO;
 	unsigned int vfs;
 	uint64_t total = 0;
 
 	function_count_vfs(root, pf, &vfs, NULL);
 	read_u64(root, &total, NULL, DEV "%s/sriov_vf_total_msix", pf);
-	if (!total)
-		return no_pool(root, pf, err);
+	if (!total) {
+		driver = function_driver(root, pf);
+		return err_set(err, lacks, "%s: %s", pf, refusal(VF_MSIX, driver, &lacks));
+	}
 	if ((uint64_t)vectors * vfs > total)
 		return err_set(err, -ERANGE,
 			       "%s: %lld MSI-X vectors for each of its %u VFs, and %llu for all of "

@@ -7,6 +7,7 @@
 
 #include "kinds/firmware.h"
 #include "kinds/function.h"
+#include "kinds/refusal.h"
 #include "kinds/vf.h"
 #include "node/drivers.h"
 #include "sys/clock.h"
@@ -60,26 +61,6 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 /* --- the write ------------------------------------------------------------------------ */
 
-/* The cause and the remedy of each errno of a write. */
-static const struct {
-	int code;
-	const char *text;
-} meanings[] = {
-	{-EBUSY, "the PF has VFs that are in use, or that another program has just created: look "
-		 "for VMs and containers that have them (fuser /dev/vfio/*, lsns -t net) and for "
-		 "other programs that write sriov_numvfs (a udev rule, an SR-IOV operator)"},
-	{-ERANGE, "the driver accepts fewer VFs than sriov_totalvfs; request fewer, or raise the "
-		  "firmware's number"},
-	{-ENOMEM, "no room for the VFs' memory or bus numbers; use pci=realloc, or the BIOS "
-		  "options for SR-IOV and above-4G decoding"},
-	{-EINVAL, "the driver rejected the number: a mode of the PF may prevent VFs (eswitch, "
-		  "bonding, safe mode); the kernel log says which"},
-	{-EIO, "the PF did not answer its driver; the kernel log says what failed (firmware, "
-	       "AER); reset the PF or power-cycle the node"},
-	{-EPERM, "kernel, driver or firmware forbid VFs on this PF; the kernel log says why"},
-	{-EOPNOTSUPP, "the driver offers no VFs in this state of the PF; the kernel log says why"},
-};
-
 /* Reports a PF without a driver, or a driver that makes no VFs. */
 static int no_maker(const struct kind_ctx *ctx, const char *pf, struct err *err)
 {
@@ -106,6 +87,7 @@ static int write_numvfs(const struct kind_ctx *ctx, const char *pf, unsigned int
 	cleanup_free char *path = xasprintf(DEV "%s/sriov_numvfs", pf);
 	cleanup_free char *value = xasprintf("%u", vfs);
 	int r = machine_write_attr(root, path, value, err);
+	const char *why;
 
 	if (r == 0)
 		return 0;
@@ -113,9 +95,9 @@ static int write_numvfs(const struct kind_ctx *ctx, const char *pf, unsigned int
 		return -ENODEV;
 	if (r == -ENOENT)
 		return function_gone(root, pf, err) < 0 ? -ENODEV : no_maker(ctx, pf, err);
-	for (size_t i = 0; i < array_len(meanings); i++)
-		if (meanings[i].code == r)
-			err_wrap(err, "%s", meanings[i].text);
+	why = refusal(PF_NUMVFS, NULL, &r);
+	if (why)
+		err_wrap(err, "%s", why);
 	return r;
 }
 

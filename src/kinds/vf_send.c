@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "kinds/function.h"
+#include "kinds/refusal.h"
 #include "kinds/vf_address.h"
 #include "sys/machine.h"
 #include "sys/read.h"
@@ -16,21 +17,16 @@ static int refused(int r, const struct vf *vf, const struct part *part, const ch
 		   const char *value, struct err *err)
 {
 	const struct vf_setting *setting = part->item;
-	const char *hint = "";
+	const char *why = refusal(VF_ATTR + setting->attr, vf->driver, &r);
 
-	if (r == -EOPNOTSUPP) {
+	if (r == -EOPNOTSUPP)
 		err_wrap(err,
 			 "VF %d of %s: the driver %s offers no %s; "
 			 "leave sriov.SET.vf.%s out",
 			 vf->c->on.vf, vf->pf, vf->driver, name, name);
-		return r;
-	}
-	if (setting->how == VF_MAC)
-		hint = " (an address must be unicast)";
-	else if (setting->attr == IFLA_VF_RATE)
-		hint = " (igb accepts no min_rate, and max_rate only while the PF's link is up)";
-	err_wrap(err, "VF %d of %s: driver %s rejects %s %s%s", vf->c->on.vf, vf->pf, vf->driver,
-		 name, value, hint);
+	else
+		err_wrap(err, "VF %d of %s: driver %s rejects %s %s%s%s%s", vf->c->on.vf, vf->pf,
+			 vf->driver, name, value, why ? " (" : "", or_empty(why), why ? ")" : "");
 	return r;
 }
 

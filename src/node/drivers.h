@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Facts about the drivers of PCI functions: code asks for a fact, and compares no name.
- * kinds/roce_vendors.c has the places of DCQCN.
+ * kinds/refusal.c has the errors of drivers, kinds/roce_vendors.c the places of DCQCN.
  */
 #pragma once
 

@@ -241,13 +241,16 @@ static void test_refused(void **state)
 	tmp_write(t, PF_DIR "net/rail0/carrier", "1\n");
 	fake->refuse[IFLA_VF_RATE] = -EINVAL;
 	gives(t, "vf:" PF "/0", "min_rate 5", CHANGE_FAILED,
-	      "rejects min_rate 5 (igb accepts no min_rate, and max_rate only while the PF's link "
-	      "is "
-	      "up): Invalid argument");
+	      "rejects min_rate 5: Invalid argument");
 	gives(t, "vf:" PF "/0", "min_rate 5 max_rate 9", CHANGE_FAILED,
 	      "rejects min_rate and max_rate 5 to 9");
 	fake->refuse[IFLA_VF_MAC] = -EINVAL;
 	gives(t, "vf:" PF "/0", "mac 02:00:00:00:00:09", CHANGE_FAILED, "must be unicast");
+	/* a fact about one driver is told of that driver alone */
+	tree_link(t, PF_DIR "driver", "../../../../bus/pci/drivers/igb");
+	gives(t, "vf:" PF "/0", "min_rate 5", CHANGE_FAILED,
+	      "rejects min_rate 5 (igb accepts no min_rate, and max_rate only while the PF's link "
+	      "is up): Invalid argument");
 }
 
 /*
