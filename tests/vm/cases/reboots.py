@@ -63,8 +63,8 @@ def converged(vm):
 @case("boot3", "after an orderly reboot the numbers of the boot before are used, and the looks are new")
 def numbers_used_again(vm):
     status = status_json(vm)
-    equal("numbers", (status["numbers"]["boots_ago"], status["measurements"]),
-          (1, vm.seen["measurements"]))
+    expect(status["numbers"]["boots_ago"] == 1, f"measured anew: {status['numbers']}")
+    equal("numbers", status["measurements"], vm.seen["measurements"])
     contains("railhead status", exits(vm, "railhead status", 0),
              "numbers: measured ", "in the boot before")
     expect(vm.run("test -e /var/lib/railhead/pass.json").status != 0, "they serve twice")
