@@ -49,3 +49,10 @@ Y
   [ "$(cat "$root/sys/class/net/eth1/gro_flush_timeout")" = 20000 ]
   [ "$(cat "$root/sys/class/net/eth1/mtu")" = 1500 ]
 }
+
+@test "a setting whose file the tree has not is one that the driver does not offer" {
+  rm "$root/sys/class/net/eth0/gro_flush_timeout"
+  run -5 "$railhead" plan --root "$root"
+  [[ $output == *"failed      link/$PF0/gro_flush_timeout "*"offers no gro_flush_timeout; leave link.SET.gro_flush_timeout out, or name gro_flush_timeout in link.SET.optional"* ]]
+  [[ $output == *"differs     link/$PF1/gro_flush_timeout "*"'0' -> '20000'"* ]]
+}

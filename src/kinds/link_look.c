@@ -92,7 +92,10 @@ static int judge(struct change *c, const struct link_job *job, const struct port
 
 /* --- a tree that is not the running machine ----------------------------------------------- */
 
-/* Reads a value that has a file. False: the tree does not have the value. */
+/*
+ * Reads a value that has a file. False: the tree does not have the value. A setting that is a file
+ * may be lacking, on the running machine as in a tree.
+ */
 static bool read_port(const struct root *root, const char *name, const struct link_item *item,
 		      struct port *ret)
 {
@@ -109,7 +112,7 @@ static bool read_port(const struct root *root, const char *name, const struct li
 	}
 	if (!item->file ||
 	    read_attr(root, &text, NULL, "/sys/class/net/%s/%s", name, item->file) < 0)
-		return false;
+		return item->how == LINK_FILE;
 	pair = xasprintf("%s=%s", item->file, text);
 	strv_add(&ret->files, pair);
 	return true;
