@@ -310,7 +310,7 @@ static bool judge_unit(const struct spec *s, struct ynode *n, int r, uint64_t v,
 {
 	if (r == 0 && v > INT64_MAX)
 		r = -ERANGE;
-	if (r == 0 && !is_zero_led(n->text))
+	if (r == 0 && !is_zero_led(n->text + (n->value.at_least ? strlen(">=") : 0)))
 		return accept(n, VALUE_NUMBER, v);
 	if (number_trap(n, why))
 		return false;
