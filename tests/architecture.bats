@@ -57,7 +57,7 @@ schema: 1
 name: sku
 match: {dmi: {sys_vendor: Supermicro}}
 devices: {rails: {pci: "15b3:1021"}}
-link: {rails: {group: 7}}
+link: {rails: {group: 7, optional: [group]}}
 qos: {rails: {dcqcn: {np: {cnp_dscp: 48}}}}
 gate:
   checks:

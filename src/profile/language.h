@@ -73,16 +73,20 @@
 #define A_NUMBER_OF(text, least, most) \
 	(&(const struct spec)INT("a number of " text, least, most, .unit = (text)))
 
-/* The keys `optional` (keys of a set or section that may be lacking) and `on_drift`. */
-#define OPTIONAL_KEY(of, ...)                                                    \
-	((const struct spec)ONE_OF_WORDS("a key of the " of, WORDS(__VA_ARGS__), \
-					 .meaning = "may be lacking"))
-#define OPTIONAL_KEYS_OF(of, ...)                                                 \
-	EITHER("true, or a list of the " of "'s keys", .scalar = &spec_bool,      \
-	       .list = &(const struct spec)LIST_OF("a list of the " of "'s keys", \
-						   OPTIONAL_KEY(of, __VA_ARGS__), ITEM_TEXT))
-#define GOVERNING_KEYS_OF(of, who, table)                                               \
-	KEY("optional", &(table),                                                       \
+/*
+ * The keys `optional` and `on_drift`, the last ones of a map: GOVERNING_KEYS_OF("set", "driver or
+ * kernel", keys). Keys of the map that are settings may be optional.
+ */
+#define OPTIONAL_OF(of, list_of_keys, ...)                                                \
+	EITHER("true, or a list of the " of "'s keys", .scalar = &spec_bool,              \
+	       .list = &(const struct spec)LIST_OF(                                       \
+		       "a list of the " of "'s keys",                                     \
+		       ((const struct spec)ONE_OF_WORDS("a key of the " of, list_of_keys, \
+							.meaning = "may be lacking",      \
+							__VA_ARGS__)),                    \
+		       ITEM_TEXT))
+#define GOVERNING_KEYS_OF(of, who, map)                                                 \
+	KEY("optional", (&(const struct spec)OPTIONAL_OF(of, NULL, .keys_of = &(map))), \
 	    "Keys of the " of " that the " who " may lack: true for all of them, or a " \
 	    "list; default false.",                                                     \
 	    .class = KEY_GOVERNS),                                                      \

@@ -55,9 +55,16 @@ bool spec_accepts(const struct spec *spec, const char *text)
 
 const char *spec_word(const struct spec *s, size_t index)
 {
+	const struct field *f = s->keys_of ? s->keys_of->fields : NULL;
+
 	if (s->words)
 		return s->words[index];
-	return s->meanings ? s->meanings[2 * index] : NULL;
+	if (s->meanings)
+		return s->meanings[2 * index];
+	for (; f && f->name; f++)
+		if ((f->class == KEY_INHERITS || f->class == KEY_SETS) && !index--)
+			return f->name;
+	return NULL;
 }
 
 const char *spec_meaning(const struct spec *s, const char *word)

@@ -76,9 +76,11 @@ struct spec {
 	scalar_check *check;
 	/*
 	 * Words that check accepts, alone or with other values: those of words, NULL-terminated, or
-	 * else those of meanings, which are pairs of a word and its effect.
+	 * else those of meanings, which are pairs of a word and its effect, or else the keys of the
+	 * map keys_of that are settings.
 	 */
 	const char *const *words, *const *meanings;
+	const struct spec *keys_of;
 	const char *meaning; /* default meaning of words that meanings lacks; or NULL */
 	int64_t min, max;    /* in the check's unit; max 0: no range */
 	const char *unit;    /* unit of a number that is written without one: "packets"; or NULL */

@@ -47,9 +47,6 @@ struct setting {
 #define SETTING(key, of, help, in, ...) \
 	KEY(key, of, help, .item = &(const struct setting){{.file = (in), __VA_ARGS__}, 1})
 
-static const struct spec optional = OPTIONAL_KEYS("scheduler", "nr_requests", "wbt_latency",
-						  "rq_affinity", "nomerges", "read_ahead");
-
 static const struct spec keys =
 	MAP("a map such as {scheduler: none, read_ahead: 128K}",
 	    SETTING("scheduler", &scheduler, "I/O scheduler of the disks.", "scheduler"),
@@ -79,7 +76,7 @@ static const struct spec keys =
 		"Whether the disk that carries the running system (/, /usr, /boot, the ESP) is set "
 		"as well; default false.",
 		.class = KEY_GOVERNS),
-	    GOVERNING_KEYS(optional));
+	    GOVERNING_KEYS(keys));
 static const struct spec by_set = BY_SET(keys, ", such as {data: {scheduler: none}}");
 
 /* --- changes ------------------------------------------------------------------------------ */

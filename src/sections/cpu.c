@@ -76,9 +76,6 @@ static void emit_workqueues(const struct section_ctx *ctx, const struct tuning *
 	tuning_add(ctx, t, id, value, t->file, mask, plan)->compare = COMPARE_MASK;
 }
 
-static const struct spec optional =
-	TUNING_OPTIONAL("governor", "epp", "boost", "max_cstate_latency", "numa_balancing",
-			"watchdog", "timer_migration", "workqueue_cpus");
 static const struct spec keys = MAP(
 	"a map such as {governor: performance, max_cstate_latency: 10us}",
 	TUNING("governor", &governor, "Governor of the frequencies of all CPUs.",
@@ -119,7 +116,7 @@ static const struct spec keys = MAP(
 	       "leaves.",
 	       .attr.absent = "this kernel does not show where its workqueues run" OR_OPTIONAL,
 	       .file = "/sys/devices/virtual/workqueue/cpumask", .emit = emit_workqueues),
-	TUNING_GOVERNS(optional));
+	TUNING_GOVERNS(keys));
 
 static int emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan,
 		struct err *err)

@@ -21,12 +21,11 @@
 static const struct spec cpus =
 	SCALAR("local_node or a CPU list such as 2-17", value_cpus, CPUS,
 	       .meanings = WORDS(MEANS("local_node", "the CPUs of the member's NUMA node")));
-static const struct spec optional = OPTIONAL_KEYS("affinity");
 static const struct spec keys =
 	MAP("a map such as {affinity: local_node}",
 	    KEY("affinity", &cpus,
 		"CPUs that serve the interrupts of each member, isolated CPUs excepted."),
-	    GOVERNING_KEYS(optional));
+	    GOVERNING_KEYS(keys));
 static const struct spec by_set = BY_SET(keys, ", such as {rails: {affinity: local_node}}");
 
 /* --- changes ------------------------------------------------------------------------------ */

@@ -92,11 +92,6 @@ static const struct spec pause_frames =
 	    SWITCH("tx", "Whether the port sends global pause frames; excludes PFC.", ETH_PAUSE,
 		   ETHTOOL_A_PAUSE_TX));
 
-static const struct spec optional =
-	OPTIONAL_KEYS("up", "private_flags", "channels", "rings", "mtu", "coalesce", "pause",
-		      "features", "tx_queue_len", "napi_defer_hard_irqs", "gro_flush_timeout",
-		      "threaded_napi", "rps", "rps_flows", "xps");
-
 /*
  * A row for each key, with its place in the kernel, in the order of setting. A map is one change
  * and one message.
@@ -138,7 +133,7 @@ static const struct spec keys = MAP(
 	    "CPUs that are assigned to the transmit queues in turn; none: a hash selects the "
 	    "queue.",
 	    .item = LINK_QUEUE("tx", "xps_cpus", .in_turn = true)),
-	GOVERNING_KEYS(optional));
+	GOVERNING_KEYS(keys));
 static const struct spec by_set = BY_SET(keys, ", such as {rails: {mtu: 9000}}");
 
 /* --- changes ------------------------------------------------------------------------------ */

@@ -30,9 +30,8 @@ void member_govern(const struct member *m, const char *path, struct change *c);
 /* Whether said, true or a list, includes the first word of path; false for NULL. */
 bool optional_has(const struct ynode *said, const char *path);
 
-/* The governing keys, the last keys of a set: optional = OPTIONAL_KEYS("mtu", "rings") */
-#define OPTIONAL_KEYS(...) OPTIONAL_KEYS_OF("set", __VA_ARGS__)
-#define GOVERNING_KEYS(table) GOVERNING_KEYS_OF("set", "driver or kernel", table)
+/* The governing keys, the last keys of a set: static const struct spec keys = MAP(..., HERE) */
+#define GOVERNING_KEYS(keys) GOVERNING_KEYS_OF("set", "driver or kernel", keys)
 
 /* A scalar or list that another section sets on fn, or NULL. */
 const struct ynode *function_value(const struct section_ctx *ctx, const char *section,

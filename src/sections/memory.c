@@ -37,8 +37,6 @@ static const struct spec ksm = ONE_OF("a state of same-page merging",
 				      MEANS("stop", "stops merging, and keeps merged pages"),
 				      MEANS("run", "merges pages that programs have marked"),
 				      MEANS("unmerge", "stops and undoes all merging"));
-static const struct spec optional = TUNING_OPTIONAL("thp", "thp_defrag", "khugepaged", "ksm",
-						    "compaction_proactiveness", "zone_reclaim");
 static const struct spec keys = MAP(
 	"a map such as {thp: never, ksm: stop}",
 	TUNING("thp", &thp, "Memory that gets transparent huge pages.", .attr.absent = NO_THP,
@@ -62,7 +60,7 @@ static const struct spec keys = MAP(
 	       .attr.absent = "this kernel was built without CONFIG_NUMA: leave the key out, or "
 			      "make it optional",
 	       .file = "/proc/sys/vm/zone_reclaim_mode", .values = {"0", "1"}),
-	TUNING_GOVERNS(optional));
+	TUNING_GOVERNS(keys));
 
 static int emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan,
 		struct err *err)

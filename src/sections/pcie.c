@@ -25,8 +25,6 @@ static const struct spec aspm = ONE_OF(
 
 #define SETTING(key, of, help, setting) KEY(key, of, help, .item = (setting))
 
-static const struct spec optional = OPTIONAL_KEYS("max_read_request", "relaxed_ordering", "aspm");
-
 /* A row for each key, with its place in the function. */
 static const struct spec keys = MAP(
 	"a map such as {max_read_request: 4096}",
@@ -37,7 +35,7 @@ static const struct spec keys = MAP(
 	SETTING("aspm", &aspm, "Power saving states of the link above the function.", &pci_aspm),
 	KEY("max_payload", &size, "Smallest payload size that the function must have.",
 	    .class = KEY_JUDGES),
-	GOVERNING_KEYS(optional));
+	GOVERNING_KEYS(keys));
 static const struct spec by_set = BY_SET(keys, ", such as {rails: {max_read_request: 4096}}");
 
 /* --- changes ------------------------------------------------------------------------------ */

@@ -150,10 +150,6 @@ static const struct spec dcqcn = MAP(
 	KEY("priorities", &prio_list, "Priorities on which DCQCN is on; it is off on all others.",
 	    .item = ROCE(ROCE_PRIORITIES, .shows = "roce_*/enable/*")));
 
-static const struct spec optional =
-	OPTIONAL_KEYS("buffers", "ets", "cable_length", "pfc", "dscp_map", "trust", "dcqcn",
-		      "roce_tos", "traffic_class");
-
 /*
  * A row with an item is one change and one message; a map without an item contains such rows. trust
  * comes after dscp_map, because most drivers trust DSCPs from the map's first entry on.
@@ -178,7 +174,7 @@ static const struct spec keys = MAP(
 	    .item = ROCE(ROCE_TOS)),
 	KEY("traffic_class", &tos, "ToS byte that is forced upon all queue pairs.",
 	    .item = ROCE(ROCE_CLASS, .file[CC_BNXT] = {.name = "roce_dscp", .shift = 2})),
-	GOVERNING_KEYS(optional));
+	GOVERNING_KEYS(keys));
 static const struct spec by_set = BY_SET(keys, ", such as {rails: {trust: dscp, pfc: [3]}}");
 
 /* --- changes ---------------------------------------------------------------------------------- */

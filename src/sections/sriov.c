@@ -132,7 +132,7 @@ static const struct spec mode = ONE_OF_WORDS(
 		WORDS(MEANS("legacy", "the embedded switch forwards by MAC address and VLAN"),
 		      MEANS("switchdev", "each VF has a representor, and flows can be offloaded")));
 /* `optional` does not cover the VFs or the mode. */
-static const struct spec optional = OPTIONAL_KEYS("vf");
+static const struct spec optional = OPTIONAL_OF("set", WORDS("vf"));
 static const struct spec keys = MAP(
 	"a map such as {vfs: 8, vf: {driver: netdev}}",
 	/* vfs may be inherited from a wider set: see sriov_rules.c */

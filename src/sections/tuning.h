@@ -32,9 +32,8 @@ struct tuning {
 
 #define TUNING(key, of, help, ...) KEY(key, of, help, .item = &(const struct tuning){__VA_ARGS__})
 
-/* The governing keys: TUNING_GOVERNS(optional) with optional = TUNING_OPTIONAL("thp", "ksm"). */
-#define TUNING_OPTIONAL(...) OPTIONAL_KEYS_OF("section", __VA_ARGS__)
-#define TUNING_GOVERNS(table) GOVERNING_KEYS_OF("section", "kernel", table)
+/* The governing keys, the last keys of a section. */
+#define TUNING_GOVERNS(keys) GOVERNING_KEYS_OF("section", "kernel", keys)
 
 /* Emits the changes of all keys that the profile has in that section. */
 void tuning_emit_all(const struct section_ctx *ctx, const char *section, const struct ynode *node,

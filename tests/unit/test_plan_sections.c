@@ -601,30 +601,6 @@ static void test_require(void **state)
 	planned_free(&p);
 }
 
-/* Each section's list of keys that may be missing has those that it sets, and no others. */
-static void test_optional_keys(void **state)
-{
-	static const char *const of_sets[] = {"pcie", "link", "qos", "irq", "block"};
-
-	(void)state;
-	for (size_t i = 0; i < array_len(of_sets); i++) {
-		const struct spec *set = section_find(of_sets[i])->spec->item;
-		const struct spec *list = spec_field(set, "optional")->spec->list;
-		size_t n = 0;
-
-		for (const struct field *row = set->fields; row->name; row++) {
-			bool sets = row->class == KEY_INHERITS;
-
-			n += sets;
-			if (sets != word_is_one_of(row->name, list->item->words))
-				fail_msg("%s.%s", of_sets[i], row->name);
-		}
-		for (const char *const *word = list->item->words; *word; word++)
-			n--;
-		assert_int_equal(n, 0);
-	}
-}
-
 /* --- expect and gate ------------------------------------------------------------------------ */
 
 static void test_expect(void **state)
@@ -834,7 +810,6 @@ int main(void)
 		TEST(test_vfs),
 		TEST(test_vfs_max),
 		TEST(test_require),
-		TEST(test_optional_keys),
 		TEST(test_expect),
 		TEST(test_gate_checks),
 		TEST(test_ids),
