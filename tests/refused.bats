@@ -42,7 +42,7 @@ first_is() { # ID CODE ACTION TEXT
     "$root/run/railhead/status.json"
   # of several changes, why begins with the refused one and has no other one's remedy
   run -0 "$railhead" why --root "$root" "${PFS[5]}"
-  [[ $output == *"remedy:  The reason names the kernel object"*"why sriov/${PFS[5]}/numvfs"* ]]
+  [[ $output == *"remedy:  use pci=realloc, or the BIOS options for SR-IOV"*"why sriov/${PFS[5]}/numvfs"* ]]
 }
 
 @test "a sysctl that answers EINVAL: the kernel's word, and no advice to apply it again" {

@@ -487,7 +487,7 @@ at /sys/bus/pci/devices/0000:bc:00.0/sriov_numvfs write error ENOMEM
 at /sys/bus/pci/devices/0000:cc:00.0/sriov_numvfs write error EINVAL
 S
   run -6 timeout 100 "$railhead" apply --root "$root" --stage devices # no deadline is waited out
-  [[ $(said_of "sriov/${PFS[0]}/numvfs: failed: ") == *"other programs that write sriov_numvfs"*"Device or resource busy"* ]]
+  [[ $(said_of "sriov/${PFS[0]}/numvfs: failed: ") == "the PF has VFs that are in use"*"Device or resource busy; look for VMs"*"other programs that write sriov_numvfs"* ]]
   [[ $(said_of "sriov/${PFS[1]}/numvfs: failed: ") == "4 VFs requested, 3 possible"* ]]
   [[ $(said_of "sriov/${PFS[2]}/numvfs: failed: ") == "4 VFs requested, 3 created, none bound; "*"kernel log"*"${PFS[2]}"* ]]
   [[ $(said_of "sriov/${PFS[3]}/numvfs: failed: ") == "the PF did not answer its driver"*"Input/output error"* ]]

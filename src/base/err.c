@@ -125,3 +125,19 @@ int err_wrap(struct err *err, const char *fmt, ...)
 	mark_cut(err->text, len);
 	return err->code;
 }
+
+int err_explain(struct err *err, const char *why)
+{
+	const char *mend = strstr(why, TO_MEND);
+	int code = err_wrap(err, "%.*s", mend ? (int)(mend - why) : (int)strlen(why), why);
+	size_t len = err ? strlen(err->text) : 0;
+
+	if (!err || !mend)
+		return code;
+	err->mend = (unsigned int)(len + strlen("; "));
+	mark_cut(err->text, len + (size_t)snprintf(err->text + len, sizeof(err->text) - len, "; %s",
+						   mend + strlen(TO_MEND)));
+	if (err->mend >= sizeof(err->text))
+		err->mend = 0; /* cut off */
+	return code;
+}

@@ -69,6 +69,11 @@ int err_fault(struct err *err, int code, enum fault fault);
  */
 unsigned int err_take_mark(char *text, const char *fmt);
 
+/*
+ * Puts "why: " in front of the message. why may have TO_MEND; its remedy then ends the message.
+ * Returns the code.
+ */
+int err_explain(struct err *err, const char *why);
 /* The length of the text before a remedy that begins at mend. */
 size_t err_len_before(unsigned int mend);
 

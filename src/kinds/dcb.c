@@ -97,8 +97,10 @@ static int explain(int r, const struct dcb_port *port, const struct change *c, s
 	const struct dcb_item *item = c->on.item;
 	cleanup_free char *why = cause_of(&r, port, item->group);
 
-	err_wrap(err, "%s (%s): driver %s rejects %s %s%s%s", port->addr, port->dev.name,
-		 port->driver, c->on.key, c->desired, why ? "; " : "", or_empty(why));
+	if (why)
+		err_explain(err, why);
+	err_wrap(err, "%s (%s): driver %s rejects %s %s", port->addr, port->dev.name, port->driver,
+		 c->on.key, c->desired);
 	if (err)
 		err->code = r;
 	return r;

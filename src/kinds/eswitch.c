@@ -100,8 +100,9 @@ static int change_mode(const struct kind_ctx *ctx, const struct change *c, const
 	if (r == 0)
 		return 0;
 	why = refusal(PF_ESWITCH, NULL, &r);
-	return err_wrap(err, "eswitch mode %s of %s%s%s", eswitch_words[mode], pf, why ? ": " : "",
-			or_empty(why));
+	if (why)
+		err_explain(err, why);
+	return err_wrap(err, "eswitch mode %s of %s", eswitch_words[mode], pf);
 }
 
 static int vfs_of(const struct root *root, const char *pf, struct strv *ret, struct err *err)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 
 /*
@@ -33,7 +34,7 @@ static const struct {
 	 "dcbx_mode) and cold-boot"},
 	{DCB_DSCP, "bnxt_en", -ENOMEM, -EOPNOTSUPP,
 	 "the driver returned ENOTSUPP (-524), of which one byte arrives: the adapter's firmware "
-	 "does not map DSCPs; write trust: pcp and leave dscp_map out"},
+	 "does not map DSCPs" TO_MEND "write trust: pcp and leave dscp_map out"},
 	{DCB_GROUPS, "bnxt_en", -EINVAL, 0,
 	 "it accepts this only in the host's DCBX mode and with its own firmware agents off "
 	 "(niccli, options dcbx_mode and lldp_nearest_bridge; then a cold boot)"},
@@ -42,7 +43,7 @@ static const struct {
 	 "{netdev} fw-lldp-agent off) and the port is in no bond"},
 	{DCB_DSCP, "mlx5_core", -EOPNOTSUPP, 0,
 	 "this function does not manage its port (multi-host, or privileges that the firmware "
-	 "keeps from the host): leave trust and dscp_map out of the profile"},
+	 "keeps from the host)" TO_MEND "leave trust and dscp_map out of the profile"},
 	{DCB_ETS, NULL, -EINVAL, 0,
 	 "the shares of all ets classes, including those that the profile does not name, must sum "
 	 "up to 100%, and the driver must have that many classes"},
@@ -50,43 +51,45 @@ static const struct {
 	 "together the buffers are larger than the port's, or a priority's buffer is too small"},
 	{DCB_GROUPS, NULL, -EPERM, 0, "CAP_NET_ADMIN is required"},
 	{PF_NUMVFS, NULL, -EBUSY, 0,
-	 "the PF has VFs that are in use, or that another program has just created: look for VMs "
-	 "and containers that have them (fuser /dev/vfio/*, lsns -t net) and for other programs "
+	 "the PF has VFs that are in use, or that another program has just created" TO_MEND
+	 "look for VMs and containers that have them (fuser /dev/vfio/*, lsns -t net) and for "
+	 "other programs "
 	 "that write sriov_numvfs (a udev rule, an SR-IOV operator)"},
 	{PF_NUMVFS, NULL, -ERANGE, 0,
-	 "the driver accepts fewer VFs than sriov_totalvfs; request fewer, or raise the "
-	 "firmware's number"},
+	 "the driver accepts fewer VFs than sriov_totalvfs" TO_MEND
+	 "request fewer, or raise the firmware's number"},
 	{PF_NUMVFS, NULL, -ENOMEM, 0,
-	 "no room for the VFs' memory or bus numbers; use pci=realloc, or the BIOS options for "
-	 "SR-IOV and above-4G decoding"},
+	 "no room for the VFs' memory or bus numbers" TO_MEND
+	 "use pci=realloc, or the BIOS options for SR-IOV and above-4G decoding"},
 	{PF_NUMVFS, NULL, -EINVAL, 0,
 	 "the driver rejected the number: a mode of the PF may prevent VFs (eswitch, bonding, safe "
 	 "mode); the kernel log says which"},
 	{PF_NUMVFS, NULL, -EIO, 0,
-	 "the PF did not answer its driver; the kernel log says what failed (firmware, AER); reset "
-	 "the PF or power-cycle the node"},
+	 "the PF did not answer its driver; the kernel log says what failed (firmware, AER)" TO_MEND
+	 "reset the PF or power-cycle the node"},
 	{PF_NUMVFS, NULL, -EPERM, 0,
 	 "kernel, driver or firmware forbid VFs on this PF; the kernel log says why"},
 	{PF_NUMVFS, NULL, -EOPNOTSUPP, 0,
 	 "the driver offers no VFs in this state of the PF; the kernel log says why"},
 	{PF_ESWITCH, NULL, -EBUSY, 0,
-	 "the eswitch stays busy (a firmware reset, traffic rules, or another change of it); run "
-	 "railhead apply again when that is over"},
+	 "the eswitch stays busy (a firmware reset, traffic rules, or another change of it)" TO_MEND
+	 "run railhead apply again when that is over"},
 	{PF_ESWITCH, NULL, -EPERM, 0,
 	 "this function may not change it (part of a Socket Direct card, or a function whose "
-	 "eswitch another host manages); leave sriov.SET.mode out"},
+	 "eswitch another host manages)" TO_MEND "leave sriov.SET.mode out"},
 	{PF_ESWITCH, NULL, -EOPNOTSUPP, 0,
 	 "the driver rejects the mode in the present state (IPsec offload, active traps) or has no "
-	 "such mode; change the state, or leave sriov.SET.mode out"},
+	 "such mode" TO_MEND "change the state, or leave sriov.SET.mode out"},
 	{PF_ESWITCH, NULL, -EINVAL, 0, "the driver rejects the mode; the kernel log says why"},
 	{VF_ATTR + IFLA_VF_MAC, NULL, -EINVAL, 0, "an address must be unicast"},
 	{VF_ATTR + IFLA_VF_RATE, "igb", -EINVAL, 0,
 	 "igb accepts no min_rate, and max_rate only while the PF's link is up"},
 	{VF_MSIX, "mlx5_core", -ENXIO, 0,
-	 "its firmware does not share MSI-X vectors among VFs: turn on DYNAMIC_VF_MSIX_TABLE in "
-	 "the firmware, or leave vf.msix out"},
+	 "its firmware does not share MSI-X vectors among VFs" TO_MEND
+	 "turn on DYNAMIC_VF_MSIX_TABLE in the firmware, or leave vf.msix out"},
 	{VF_MSIX, NULL, -ENXIO, 0,
-	 "the driver of the PF offers no MSI-X count per VF, as mlx5_core does: leave vf.msix out"},
+	 "the driver of the PF offers no MSI-X count per VF, as mlx5_core does" TO_MEND
+	 "leave vf.msix out"},
 };
 
 static bool covers(unsigned int row, unsigned int what)

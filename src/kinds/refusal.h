@@ -8,8 +8,8 @@ enum dcb_group { DCB_MODE, DCB_DSCP, DCB_ROCE, DCB_PFC, DCB_ETS, DCB_BUFFER, DCB
 enum refused { DCB_AT_ALL = DCB_GROUPS + 1, PF_NUMVFS, PF_ESWITCH, VF_MSIX, VF_ATTR };
 
 /*
- * what: of the enums above. Returns a clause for the negative errno *code, static, or NULL. driver:
- * its name, or NULL if the caller does not know it. *code becomes the errno to report, where the
- * driver's own says something else.
+ * what: of the enums above. Returns a text for err_explain() for the negative errno *code, static,
+ * or NULL. driver: its name, or NULL if the caller does not know it. *code becomes the errno to
+ * report, where the driver's own says something else.
  */
 const char *refusal(unsigned int what, const char *driver, int *code);

@@ -45,7 +45,8 @@ static int check_pool(const struct root *root, const char *pf, int64_t vectors, 
 	read_u64(root, &total, NULL, DEV "%s/sriov_vf_total_msix", pf);
 	if (!total) {
 		driver = function_driver(root, pf);
-		return err_set(err, lacks, "%s: %s", pf, refusal(VF_MSIX, driver, &lacks));
+		err_set(err, lacks, "%s", pf);
+		return err_explain(err, refusal(VF_MSIX, driver, &lacks));
 	}
 	if ((uint64_t)vectors * vfs > total)
 		return err_set(err, -ERANGE,

@@ -97,7 +97,7 @@ static int write_numvfs(const struct kind_ctx *ctx, const char *pf, unsigned int
 		return function_gone(root, pf, err) < 0 ? -ENODEV : no_maker(ctx, pf, err);
 	why = refusal(PF_NUMVFS, NULL, &r);
 	if (why)
-		err_wrap(err, "%s", why);
+		err_explain(err, why);
 	return r;
 }
 

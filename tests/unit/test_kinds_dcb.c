@@ -293,7 +293,7 @@ static void test_trust_of_a_function_that_may_not(void **state)
 
 	fake->no_manager = true;
 	gives(t, "trust", "dscp", CHANGE_FAILED,
-	      PF " (rail0): driver mlx5_core rejects trust dscp; this function does not manage "
+	      PF " (rail0): driver mlx5_core rejects trust dscp: this function does not manage "
 		 "its port");
 }
 
