@@ -133,3 +133,15 @@ Y
   run -3 --separate-stderr "$railhead" check --root "$root" "$sim/sku.yaml"
   [[ $output == *"qos.rails.roce_tos: its DSCP, 46, goes to priority 3 by dscp_map"*"which pfc (at 10:"* ]]
 }
+
+@test "of sets that share functions, a warning of both is no second message beside one's error" {
+  sku <<<'qos:
+  rails: {trust: dscp, roce_tos: 186, pfc: [3]}
+  near: {cable_length: 5m}'
+  check 3
+  [ "$(grep -c "its DSCP, 46, goes to priority 5" <<<"$output")" = 1 ]
+  # sets without settings of their own share functions with others, and are nobody's business
+  sed -i '/^  near: {cable/d; s/near: {numa: 0.*/&\n  all: {pci: "*:*"}/' "$sim/sku.yaml"
+  check 3
+  [ "$(grep -c "its DSCP, 46, goes to priority 5" <<<"$output")" = 1 ]
+}

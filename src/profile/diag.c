@@ -112,6 +112,21 @@ static void diag_free(struct diag *d)
 	free(d->text);
 }
 
+/* Whether one of the first n has the same sentence about the same place; errors come first. */
+static bool is_said(const struct diags *d, size_t n, const struct diag *one)
+{
+	while (n-- > 0) {
+		const struct diag *a = &d->list.v[n];
+
+		if (a->at.line != one->at.line || a->at.col != one->at.col ||
+		    !streq(a->at.file, one->at.file))
+			return false;
+		if (streq(a->key, one->key) && streq(a->text, one->text))
+			return true;
+	}
+	return false;
+}
+
 void diags_sort(struct diags *d, const char *first)
 {
 	size_t n = 0;
@@ -120,7 +135,7 @@ void diags_sort(struct diags *d, const char *first)
 		return;
 	qsort_r(d->list.v, d->list.n, sizeof(*d->list.v), by_place, (void *)first);
 	for (size_t i = 0; i < d->list.n; i++) {
-		if (i && by_place(&d->list.v[n - 1], &d->list.v[i], (void *)first) == 0) {
+		if (is_said(d, n, &d->list.v[i])) {
 			d->errors -= !d->list.v[i].warning;
 			diag_free(&d->list.v[i]);
 		} else {

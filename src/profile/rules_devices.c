@@ -359,6 +359,21 @@ static bool is_chain(const struct ruling *r, const struct set_list *sets)
 	return true;
 }
 
+/* Leaves the sets that a section has settings of. */
+static void keep_set(const struct ruling *r, struct set_list *sets)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sets->list.n; i++)
+		for (const struct section *const *s = sections; *s; s++)
+			if (section_is_per_set(*s) &&
+			    ynode_get(section(r, (*s)->name), sets->list.v[i]->name)) {
+				sets->list.v[n++] = sets->list.v[i];
+				break;
+			}
+	sets->list.n = n;
+}
+
 /* Functions that are in the same sets yield the same messages, of which one is reported. */
 static void rule_each_overlap(struct ruling *r, const struct set_rule *rules)
 {
@@ -369,6 +384,7 @@ static void rule_each_overlap(struct ruling *r, const struct set_rule *rules)
 		cleanup_view struct ynode *view = NULL;
 
 		sets_with(r->p, r->sets, &functions->v[i], &sets);
+		keep_set(r, &sets);
 		if (!is_chain(r, &sets)) {
 			view = view_new(r->p, &sets);
 			run_set_rules(r, rules, sets.list.v[0], view);
