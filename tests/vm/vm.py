@@ -724,7 +724,7 @@ class Guest:
         self._shell_socket.sendall(f"{self._request} {timeout} {encoded}\n".encode())
         return self._request
 
-    def run(self, command, timeout=60):
+    def run(self, command, timeout=180):
         """Run a command in the guest; returns its exit status and output."""
         resets = self.resets
         request = self.send(command, timeout)
@@ -753,7 +753,7 @@ class Guest:
                 return result
         return None
 
-    def sh(self, command, timeout=60):
+    def sh(self, command, timeout=180):
         """Run a command that must succeed; returns its output, stripped."""
         result = self.run(command, timeout)
         if result.status != 0:
