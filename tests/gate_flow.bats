@@ -272,8 +272,10 @@ $LINKS"
   gate 7
   in_record '.waiting.until_usec - .waiting.since_usec == 20e6'
   edit_record '.waiting.since_usec -= 20e6 | .waiting.until_usec -= 20e6'
+  in_record '.faults[0].remedy | test("looks again by itself .* Check the cable")'
   gate 7 --retry
   in_record '.verdict == "blocked"'
+  in_record '.faults[0].remedy | startswith("Check the cable") and (split("Check the cable") | length == 2)'
   in_record ".reasons[-1] | test(\"^gate.wait: waited [2-5][0-9] s for gate/links/$PF0, and gave up\")"
   run -7 --separate-stderr "$railhead" gate --retry --root "$root"
   [[ $stderr == *"nothing done: the verdict is 'blocked'"* ]]

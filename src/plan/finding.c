@@ -151,7 +151,7 @@ char *finding_remedy(const struct finding *f)
 {
 	if (f->remedy)
 		return str_printable(f->remedy, SIZE_MAX);
-	if (f->fault && f->lasting)
+	if (f->lasting && f->fault != f->lasting)
 		return xasprintf("%s %s", fault_row(f->fault)->remedy,
 				 fault_row(f->lasting)->remedy);
 	return f->fault ? xstrdup(fault_row(f->fault)->remedy) : NULL;
