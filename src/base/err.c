@@ -130,14 +130,13 @@ int err_explain(struct err *err, const char *why)
 {
 	const char *mend = strstr(why, TO_MEND);
 	int code = err_wrap(err, "%.*s", mend ? (int)(mend - why) : (int)strlen(why), why);
-	size_t len = err ? strlen(err->text) : 0;
+	size_t before = err ? strlen(err->text) : 0, len;
 
 	if (!err || !mend)
 		return code;
-	err->mend = (unsigned int)(len + strlen("; "));
-	mark_cut(err->text, len + (size_t)snprintf(err->text + len, sizeof(err->text) - len, "; %s",
-						   mend + strlen(TO_MEND)));
-	if (err->mend >= sizeof(err->text))
-		err->mend = 0; /* cut off */
+	len = before + (size_t)snprintf(err->text + before, sizeof(err->text) - before, "; %s",
+					mend + strlen(TO_MEND));
+	err->mend = len < sizeof(err->text) ? (unsigned int)(before + strlen("; ")) : 0;
+	mark_cut(err->text, len);
 	return code;
 }

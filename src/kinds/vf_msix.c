@@ -46,7 +46,8 @@ static int check_pool(const struct root *root, const char *pf, int64_t vectors, 
 	if (!total) {
 		driver = function_driver(root, pf);
 		err_set(err, lacks, "%s", pf);
-		return err_explain(err, refusal(VF_MSIX, driver, &lacks));
+		err_explain(err, refusal(VF_MSIX, driver, &lacks));
+		return lacks;
 	}
 	if ((uint64_t)vectors * vfs > total)
 		return err_set(err, -ERANGE,

@@ -419,6 +419,36 @@ static void test_err(void **state)
 	assert_true(err_wrap(NULL, "x") < 0);
 }
 
+static void test_err_explain(void **state)
+{
+	struct err err = {0};
+	char text[ERR_TEXT_MAX];
+
+	(void)state;
+	err_set(&err, -ENOMEM, "writing '4'");
+	assert_int_equal(err_explain(&err, "no room" TO_MEND "use less"), -ENOMEM);
+	assert_string_equal(err.text, "no room: writing '4'; use less");
+	assert_string_equal(err.text + err.mend, "use less");
+	err_wrap(&err, "sriov");
+	assert_string_equal(err.text + err.mend, "use less");
+	err_set(&err, -ENOMEM, "writing '4'");
+	err_explain(&err, "no room; see the log");
+	assert_string_equal(err.text, "no room; see the log: writing '4'");
+	assert_int_equal(err.mend, 0);
+	assert_true(err_explain(NULL, "no room" TO_MEND "use less") < 0);
+	/* of a remedy that is cut off none is left */
+	for (size_t len = ERR_TEXT_MAX - 40; len < ERR_TEXT_MAX; len++) {
+		memset(text, 'x', len);
+		text[len] = '\0';
+		err_set(&err, -EIO, "%s", text);
+		err_explain(&err, "no room" TO_MEND "use less");
+		if (err.mend)
+			assert_string_equal(err.text + err.mend, "use less");
+		else
+			assert_string_equal(err.text + ERR_TEXT_MAX - 4, "...");
+	}
+}
+
 /* A message that is cut anywhere ends in dots, and is never longer than its buffer. */
 static void test_err_cut(void **state)
 {
@@ -569,9 +599,10 @@ int main(void)
 		cmocka_unit_test(test_cpus),	     cmocka_unit_test(test_cpu_masks),
 		cmocka_unit_test(test_cpus_members), cmocka_unit_test(test_distance),
 		cmocka_unit_test(test_str),	     cmocka_unit_test(test_str_lengths),
-		cmocka_unit_test(test_err),	     cmocka_unit_test(test_err_cut),
-		cmocka_unit_test(test_sha256),	     cmocka_unit_test(test_strv),
-		cmocka_unit_test(test_vec),	     cmocka_unit_test(test_version),
+		cmocka_unit_test(test_err),	     cmocka_unit_test(test_err_explain),
+		cmocka_unit_test(test_err_cut),	     cmocka_unit_test(test_sha256),
+		cmocka_unit_test(test_strv),	     cmocka_unit_test(test_vec),
+		cmocka_unit_test(test_version),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
