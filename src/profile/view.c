@@ -5,7 +5,7 @@
 
 void sets_around(const struct profile *p, const struct selector *s, struct set_list *ret)
 {
-	for (size_t i = 0; s && i <= SETS_DEPTH_MAX + 1; i++) { /* one more: a rule reports it */
+	for (size_t i = 0; s && i <= SETS_DEPTH_MAX; i++) {
 		vec_push(&ret->list, s);
 		s = selector_find(p->devices.v, p->devices.n, s->in);
 	}
@@ -13,23 +13,28 @@ void sets_around(const struct profile *p, const struct selector *s, struct set_l
 
 size_t set_depth(const struct profile *p, const struct selector *s)
 {
-	struct set_list around = {0};
-	size_t depth;
+	size_t depth = 0;
 
-	sets_around(p, s, &around);
-	depth = around.list.n - 1;
-	vec_free(&around.list);
+	/* one more than permitted: a rule reports it */
+	while ((s = selector_find(p->devices.v, p->devices.n, s->in)) && depth <= SETS_DEPTH_MAX)
+		depth++;
 	return depth;
 }
 
 void sets_with(const struct profile *p, const struct device_sets *sets, const struct pci_fn *fn,
 	       struct set_list *ret)
 {
-	for (size_t depth = SETS_DEPTH_MAX + 2; depth-- > 0;)
-		for (size_t i = 0; i < sets->set.n; i++)
-			if (device_set_has(&sets->set.v[i], fn) &&
-			    set_depth(p, sets->set.v[i].sel) == depth)
-				vec_push(&ret->list, sets->set.v[i].sel);
+	for (size_t i = 0; i < sets->set.n; i++) {
+		const struct selector *s = sets->set.v[i].sel;
+		size_t at = ret->list.n;
+
+		if (!device_set_has(&sets->set.v[i], fn))
+			continue;
+		vec_push(&ret->list, s);
+		for (; at && set_depth(p, ret->list.v[at - 1]) < set_depth(p, s); at--)
+			ret->list.v[at] = ret->list.v[at - 1];
+		ret->list.v[at] = s;
+	}
 }
 
 static void add(struct ynode *view, const struct ynode *map)

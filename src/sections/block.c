@@ -116,13 +116,12 @@ static void emit_setting(const struct member *m, const struct field *row, const 
 	c->deadline_ms = SET_MS;
 }
 
-static void emit_row(const struct member *m, const struct field *row, struct plan *plan)
+static void emit_row(const struct member *m, const struct field *row, const struct ynode *value,
+		     struct plan *plan)
 {
-	const struct ynode *value = member_value(m, row->name);
-
-	if (value && row->item) {
+	if (row->item) {
 		emit_setting(m, row, value, plan);
-	} else if (value && row->class == KEY_JUDGES) {
+	} else if (row->class == KEY_JUDGES) {
 		struct change *c = add(m, row, value, plan);
 
 		change_on(c, m->fn->addr, &block_poll_item);
@@ -133,13 +132,8 @@ static void emit_row(const struct member *m, const struct field *row, struct pla
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
-	cleanup(members_free) struct members members = {0};
-
 	(void)err;
-	members_find(ctx, section, &members);
-	for (size_t i = 0; i < members.list.n; i++)
-		for (const struct field *row = keys.fields; row->name; row++)
-			emit_row(&members.list.v[i], row, plan);
+	members_each_key(ctx, section, keys.fields, emit_row, plan);
 	return 0;
 }
 

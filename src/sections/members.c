@@ -50,6 +50,24 @@ void members_free(struct members *m)
 	vec_free(&m->list);
 }
 
+void members_each_key(const struct section_ctx *ctx, const struct ynode *section,
+		      const struct field *keys,
+		      void (*emit)(const struct member *m, const struct field *key,
+				   const struct ynode *value, struct plan *plan),
+		      struct plan *plan)
+{
+	cleanup(members_free) struct members members = {0};
+
+	members_find(ctx, section, &members);
+	for (size_t i = 0; i < members.list.n; i++)
+		for (const struct field *key = keys; key->name; key++) {
+			const struct ynode *value = member_value(&members.list.v[i], key->name);
+
+			if (value)
+				emit(&members.list.v[i], key, value, plan);
+		}
+}
+
 const struct ynode *member_value(const struct member *m, const char *path)
 {
 	return tree_get(m->settings, path);
@@ -90,14 +108,25 @@ const struct ynode *function_value(const struct section_ctx *ctx, const char *se
 	return value;
 }
 
-unsigned int function_vfs(const struct section_ctx *ctx, const struct pci_fn *fn)
+unsigned int member_vfs(const struct member *m)
 {
-	const struct ynode *vfs = function_value(ctx, "sriov", fn, "vfs");
+	const struct ynode *vfs = member_value(m, "vfs");
 	uint64_t n;
 
 	if (!vfs)
 		return 0;
 	if (vfs->value.type == VALUE_WORD) /* max */
-		return fn->totalvfs;
+		return m->fn->totalvfs;
 	return ynode_number(vfs, &n) ? (unsigned int)n : 0;
+}
+
+unsigned int function_vfs(const struct section_ctx *ctx, const struct pci_fn *fn)
+{
+	struct member m;
+	unsigned int n;
+
+	find_member(ctx, profile_section(ctx->profile, "sriov"), fn, &m);
+	n = member_vfs(&m);
+	member_free(&m);
+	return n;
 }

@@ -18,6 +18,13 @@ struct members {
 void members_find(const struct section_ctx *ctx, const struct ynode *section, struct members *ret);
 void members_free(struct members *m);
 
+/* Calls emit for each member and each of these keys that it has a value for. */
+void members_each_key(const struct section_ctx *ctx, const struct ynode *section,
+		      const struct field *keys,
+		      void (*emit)(const struct member *m, const struct field *key,
+				   const struct ynode *value, struct plan *plan),
+		      struct plan *plan);
+
 /* The value at a path ("vfs", "vf.driver"), or NULL. A map lives as long as the member. */
 const struct ynode *member_value(const struct member *m, const char *path);
 
@@ -36,5 +43,6 @@ bool optional_has(const struct ynode *said, const char *path);
 /* A scalar or list that another section sets on fn, or NULL. */
 const struct ynode *function_value(const struct section_ctx *ctx, const char *section,
 				   const struct pci_fn *fn, const char *path);
-/* The number of VFs that section sriov wants on fn; 0 without one. */
+/* The number of VFs that section sriov wants; 0 without one. m: of that section. */
+unsigned int member_vfs(const struct member *m);
 unsigned int function_vfs(const struct section_ctx *ctx, const struct pci_fn *fn);

@@ -66,13 +66,12 @@ static struct change *emit_setting(const struct pci_fn *fn, const struct field *
 	return c;
 }
 
-static void emit_row(const struct member *m, const struct field *f, struct plan *plan)
+static void emit_row(const struct member *m, const struct field *f, const struct ynode *value,
+		     struct plan *plan)
 {
-	const struct ynode *value = member_value(m, f->name);
-
-	if (value && f->item) {
+	if (f->item) {
 		member_govern(m, f->name, emit_setting(m->fn, f, value, plan));
-	} else if (value && f->class == KEY_JUDGES) {
+	} else if (f->class == KEY_JUDGES) {
 		struct change *c = add(m->fn, f, &kind_check, value, plan);
 
 		change_on(c, m->fn->addr, &pcie_payload_item);
@@ -83,13 +82,8 @@ static void emit_row(const struct member *m, const struct field *f, struct plan 
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
-	cleanup(members_free) struct members members = {0};
-
 	(void)err;
-	members_find(ctx, section, &members);
-	for (size_t i = 0; i < members.list.n; i++)
-		for (const struct field *f = keys.fields; f->name; f++)
-			emit_row(&members.list.v[i], f, plan);
+	members_each_key(ctx, section, keys.fields, emit_row, plan);
 	return 0;
 }
 

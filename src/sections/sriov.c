@@ -478,7 +478,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	for (size_t i = 0; i < members.list.n; i++) {
 		const struct member *m = &members.list.v[i];
 
-		pfs[i] = (struct pf){ctx, m, m->fn, function_vfs(ctx, m->fn), plan};
+		pfs[i] = (struct pf){ctx, m, m->fn, member_vfs(m), plan};
 		emit_pf(&pfs[i]);
 	}
 	emit_unmanaged(ctx, section, &members, plan);
