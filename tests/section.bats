@@ -36,21 +36,18 @@ static const struct spec keys =
 	MAP("a map such as {governor: performance}",
 	    KEY("governor", &governor, "Governor of all CPUs."));
 
-static int emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan,
-		struct err *err)
+static void emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan)
 {
 	const struct ynode *value = ynode_get(node, "governor");
 	struct change *c;
 
 	(void)ctx;
-	(void)err;
 	if (!value)
-		return 0;
+		return;
 	c = plan_add(plan, "cpufreq", &kind_attr, STAGE_EARLY, PHASE_SYSFS, value->at,
 		     "cpufreq/governor");
 	change_target(c, "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor");
 	change_desired(c, "%s", value->text);
-	return 0;
 }
 
 const struct section section_cpufreq = {

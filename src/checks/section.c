@@ -112,12 +112,9 @@ static void emit_one(const struct checked *t, void *arg)
 		complain_of_nothing(t);
 }
 
-static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
-		struct err *err)
+static void emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan)
 {
-	(void)err;
 	checks_each(ctx, section, plan, emit_one, NULL);
-	return 0;
 }
 
 const struct section section_gate = {

@@ -57,7 +57,7 @@ static int print_section(json_t *const *docs, size_t n, const struct wanted *wan
 
 static int measure(const struct run *run, unsigned int runs, json_t *doc)
 {
-	struct section_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
+	const struct section_ctx ctx = run_sections(run);
 
 	for (unsigned int i = 0; i < runs; i++) {
 		struct measurements m = {0};
@@ -97,6 +97,7 @@ static int calibrate(struct invocation *inv, unsigned int runs, const struct wan
 {
 	cleanup_strv struct strv basis = {0};
 	cleanup_close int lock = -1;
+	struct section_ctx ctx;
 	struct utsname name;
 	char boot_id[37];
 	struct err err = {0};
@@ -112,7 +113,8 @@ static int calibrate(struct invocation *inv, unsigned int runs, const struct wan
 	if (!open_look(inv, NULL, &run, &code))
 		return code;
 	uname(&name);
-	basis_take(&(struct section_ctx){run.root, &run.node, run.profile, &run.sets}, &basis);
+	ctx = run_sections(&run);
+	basis_take(&ctx, &basis);
 	state_boot_id(&inv->root, boot_id);
 	doc = calibration_new(name.nodename, run.profile, &basis, boot_id, time(NULL));
 	code = measure(&run, runs, doc);

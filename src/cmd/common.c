@@ -144,8 +144,9 @@ bool open_look(struct invocation *inv, const struct record *record, struct run *
 
 void look_at_all(struct run *run, const struct record *record, enum stage running)
 {
-	gate_plan(&(struct section_ctx){run->root, &run->node, run->profile, &run->sets},
-		  &run->plan);
+	const struct section_ctx ctx = run_sections(run);
+
+	gate_plan(&ctx, &run->plan);
 	run_look(run, STAGES_ALL, running);
 	if (running == STAGE_GATE)
 		record_recall_figures(record, run->profile, &run->plan);

@@ -168,7 +168,7 @@ static void let_panic(struct apply *a)
 /* By hand nothing is at stake that a power cycle does not end. */
 static void guard_early(struct apply *a, const struct run *run)
 {
-	struct section_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
+	const struct section_ctx ctx = run_sections(run);
 	cleanup_free char *text = NULL;
 	struct err err = {0};
 

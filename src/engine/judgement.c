@@ -195,7 +195,7 @@ static void say_calibration(struct work *w)
 {
 	const struct ynode *on =
 		ynode_get(profile_section(w->run.profile, "gate"), "calibrated_on");
-	const struct section_ctx ctx = {w->run.root, &w->run.node, w->run.profile, &w->run.sets};
+	const struct section_ctx ctx = run_sections(&w->run);
 	cleanup_free char *difference = NULL, *text = NULL;
 	cleanup_strv struct strv now = {0};
 

@@ -120,7 +120,7 @@ static int measure(const struct section_ctx *ctx, const struct strv *only, struc
 int numbers_take(const struct run *run, bool again, struct record *r, struct strv *loaded,
 		 struct err *err)
 {
-	struct section_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
+	const struct section_ctx ctx = run_sections(run);
 	cleanup_strv struct strv this_boot = {0};
 
 	benchmarks_of(run->profile, false, &this_boot);
@@ -132,7 +132,7 @@ int numbers_take(const struct run *run, bool again, struct record *r, struct str
 
 int numbers_take_rest(const struct run *run, struct record *r, struct strv *loaded, struct err *err)
 {
-	struct section_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
+	const struct section_ctx ctx = run_sections(run);
 	cleanup_strv struct strv only = {0}, under_load = {0};
 
 	still_to_come(&r->measurements, &only);

@@ -96,18 +96,28 @@ static void unfit(struct run *run, const struct err *why)
 	say(run, RUN_UNFIT, FAULT_PROFILE_UNFIT, text);
 }
 
+struct section_ctx run_sections(const struct run *run)
+{
+	return (struct section_ctx){.root = run->root,
+				    .node = &run->node,
+				    .profile = run->profile,
+				    .sets = &run->sets,
+				    .kargs = &run->kargs};
+}
+
 static void make_plan(struct run *run)
 {
-	struct section_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
+	const struct section_ctx ctx = run_sections(run);
 	struct err why = {0};
 
 	device_sets_prepare(run->root, &run->node, run->profile->devices.v,
 			    run->profile->devices.n);
 	if (device_sets_resolve(&run->node, run->profile->devices.v, run->profile->devices.n,
 				&run->sets, &why) < 0 ||
-	    sections_kargs(&ctx, &run->kargs, &why) < 0 ||
-	    sections_emit(&ctx, &run->plan, &why) < 0)
+	    sections_kargs(&ctx, &run->kargs, &why) < 0)
 		unfit(run, &why);
+	else
+		sections_emit(&ctx, &run->plan);
 	hold_back(&ctx, &run->plan);
 	if (run->opt.lessons)
 		plan_learn(&run->plan, run->opt.lessons);

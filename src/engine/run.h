@@ -85,6 +85,8 @@ int run_open(const struct root *root, const struct run_options *opt, struct run 
  * wrote outside /run. Returns the first error.
  */
 int run_withdraw(const struct run *run, struct err *err);
+/* For sections and checks; the run must stay. */
+struct section_ctx run_sections(const struct run *run);
 /* The survey of a run that is about to close; the caller owns it. */
 struct node run_take_survey(struct run *run);
 void run_close(struct run *run);

@@ -5,6 +5,8 @@
 #include "checks/probe.h"
 #include "gate/bench.h"
 
+struct binding;
+
 /*
  * Fills the measurement from the job's output: readings, state, reason. Shares of a set follow in
  * judge_sets(), when all members have figures.

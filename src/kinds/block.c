@@ -2,6 +2,7 @@
 #include "kinds/block.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -181,7 +182,7 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct disk
 	return target_lacks(c, &t.missing, err);
 }
 
-static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
+int block_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct disks disks cleanup_disks = {0};
 
@@ -286,7 +287,7 @@ static bool has_disks(void *arg)
 	return w->disks->n > 0;
 }
 
-static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
+int block_set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct disks disks cleanup_disks = {0};
 	struct awaited w = {ctx->root, c->on.name, &disks};
@@ -307,7 +308,20 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	return missing.code ? err_copy(err, missing.code, &missing) : 0;
 }
 
-const struct kind kind_block = {.name = "block", .blocks = true, .look = look, .set = set};
+char *block_desired(const struct change *c)
+{
+	const struct block_item *item = c->on.item;
+	int64_t number = c->want.number;
+
+	if (c->want.type == VALUE_BOOL)
+		return xasprintf("%d", number != 0);
+	if (c->want.type != VALUE_NUMBER)
+		return NULL;
+	return xasprintf("%" PRId64, number / (item->scale ? item->scale : 1));
+}
+
+const struct kind kind_block = {
+	.name = "block", .blocks = true, .look = item_look, .set = item_set};
 
 /* --- judged --------------------------------------------------------------------------------- */
 
@@ -317,7 +331,7 @@ const struct kind kind_block = {.name = "block", .blocks = true, .look = look, .
  */
 static int look_poll(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	int r = look(ctx, c, err);
+	int r = block_look(ctx, c, err);
 
 	if (r == 0 && c->now.state == CHANGE_DIFFERS && c->now.found &&
 	    !streq(c->now.found, "unknown"))
@@ -328,7 +342,10 @@ static int look_poll(const struct kind_ctx *ctx, struct change *c, struct err *e
 }
 
 const struct block_item block_poll_item = {
-	.sort = {.kind = &kind_check, .look = look_poll, .fault = FAULT_STORAGE_QUEUE_DIFFERS},
+	.sort = {.kind = &kind_check,
+		 .look = look_poll,
+		 .desired = block_desired,
+		 .fault = FAULT_STORAGE_QUEUE_DIFFERS},
 	.file = "io_poll",
 	.of_head = true,
 };

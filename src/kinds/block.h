@@ -13,12 +13,22 @@
 #include "kinds/target.h"
 
 struct block_item {
-	struct target_item sort; /* for io_poll alone, which is checked and never set */
-	const char *file;	 /* below queue/ */
-	bool of_head;		 /* with NVMe multipath: a file of the head, not of the path */
+	struct target_item sort;
+	const char *file;   /* below queue/ */
+	bool of_head;	    /* with NVMe multipath: a file of the head, not of the path */
+	unsigned int scale; /* units of the profile in one unit of the file; 0: one */
 };
 
-#define BLOCK(of, ...) (&(const struct block_item){.file = (of), __VA_ARGS__})
+int block_look(const struct kind_ctx *ctx, struct change *c, struct err *err);
+int block_set(const struct kind_ctx *ctx, struct change *c, struct err *err);
+char *block_desired(const struct change *c);
+#define BLOCK(of, ...)                                                  \
+	(&(const struct block_item){.sort = {.kind = &kind_block,       \
+					     .look = block_look,        \
+					     .set = block_set,          \
+					     .desired = block_desired}, \
+				    .file = (of),                       \
+				    __VA_ARGS__})
 
 /* Whether the driver has queues for polled I/O; the wanted value is a boolean. */
 extern const struct block_item block_poll_item;

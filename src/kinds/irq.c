@@ -23,6 +23,7 @@
 #include "kinds/function.h"
 #include "kinds/kind.h"
 #include "kinds/near_cpus.h"
+#include "kinds/target.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 
@@ -391,4 +392,5 @@ static int reload_irqbalance(struct err *err)
 const struct file_item irqbalance_unit_file = {reload_irqbalance};
 const struct file_item irqbalance_list_file = {restart_irqbalance};
 
-const struct kind kind_irq = {.name = "irq", .look = look, .set = set};
+const struct kind kind_irq = {.name = "irq", .look = item_look, .set = item_set};
+const struct target_item irq_affinity = {.kind = &kind_irq, .look = look, .set = set};

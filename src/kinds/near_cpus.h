@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "kinds/kind.h"
+#include "kinds/target.h"
 
 /* For sentences: the key that names the CPUs, and their purpose. */
 struct near_words {
@@ -25,3 +25,6 @@ int near_cpus(const struct kind_ctx *ctx, const struct change *c, const struct v
  * without nohz_full=), which counts as an empty list.
  */
 bool near_read_list(const struct root *root, struct cpus *ret, const char *path);
+
+/* irq.c: on.name is a function, whose interrupts are served by the wanted CPUs. */
+extern const struct target_item irq_affinity;

@@ -99,7 +99,7 @@ static unsigned int lowest_bit(uint16_t mask)
 	return mask & -mask;
 }
 
-static int look_at_bits(const struct kind_ctx *ctx, struct change *c, struct err *err)
+int pci_bits_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	const struct pci_setting *setting = c->on.item;
 	struct pci_express x;
@@ -120,24 +120,13 @@ static int look_at_bits(const struct kind_ctx *ctx, struct change *c, struct err
 	return 0;
 }
 
-/* ----------------------------------------------------------------------------------------- */
-
-static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
+int pci_bits_set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	const struct pci_setting *setting = c->on.item;
 
-	return setting->look ? setting->look(ctx, c, err) : look_at_bits(ctx, c, err);
-}
-
-static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
-{
-	const struct pci_setting *setting = c->on.item;
-
-	if (setting->set)
-		return setting->set(ctx, c, err);
 	return machine_pci_express(ctx->root, c->on.name, setting->reg, setting->mask,
 				   (uint16_t)(c->want.number * lowest_bit(setting->mask)), err);
 }
 
 /* Blocks, because the access wakes a sleeping function and trains its link again. */
-const struct kind kind_pci = {.name = "pci", .blocks = true, .look = look, .set = set};
+const struct kind kind_pci = {.name = "pci", .blocks = true, .look = item_look, .set = item_set};

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "kinds/kind.h"
+#include "kinds/target.h"
 #include "sys/pci_express.h"
 
 /*
@@ -14,20 +14,24 @@
  * boolean, the index of a word of its spec, or the number itself.
  */
 struct pci_setting {
+	struct target_item sort;
 	unsigned int reg; /* PCI_EXP_DEVCTL, PCI_EXP_DEVCTL2 or PCI_EXP_LNKCTL: 16 bits */
 	uint16_t mask;
 	/*
 	 * Returns 0, or -EOPNOTSUPP for a function that cannot have the wanted value. May be NULL.
 	 */
 	int (*refuse)(const struct kind_ctx *ctx, const struct change *c, struct err *err);
-	/* For a setting that is more than bits of the function; otherwise NULL. */
-	int (*look)(const struct kind_ctx *ctx, struct change *c, struct err *err);
-	int (*set)(const struct kind_ctx *ctx, struct change *c, struct err *err);
 	const char *files; /* a pattern of the device's files that show the value; or NULL */
 };
 
-#define PCI_BITS(at, bits, ...) \
-	(&(const struct pci_setting){.reg = (at), .mask = (bits), __VA_ARGS__})
+int pci_bits_look(const struct kind_ctx *ctx, struct change *c, struct err *err);
+int pci_bits_set(const struct kind_ctx *ctx, struct change *c, struct err *err);
+#define PCI_BITS(at, bits, ...)                                                          \
+	(&(const struct pci_setting){                                                    \
+		.sort = {.kind = &kind_pci, .look = pci_bits_look, .set = pci_bits_set}, \
+		.reg = (at),                                                             \
+		.mask = (bits),                                                          \
+		__VA_ARGS__})
 
 /* Rejects relaxed ordering below root ports that do it wrong. */
 int pci_refuse_disordered(const struct kind_ctx *ctx, const struct change *c, struct err *err);

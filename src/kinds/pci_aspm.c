@@ -213,4 +213,5 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 					 : set_by_hand(ctx, addr, &l, wanted(c), err);
 }
 
-const struct pci_setting pci_aspm = {.look = look, .set = set, .files = "link/l*_aspm"};
+const struct pci_setting pci_aspm = {.sort = {.kind = &kind_pci, .look = look, .set = set},
+				     .files = "link/l*_aspm"};

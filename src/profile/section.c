@@ -28,7 +28,7 @@ void sections_files(struct strv *ret)
 {
 	for (const struct section *const *s = sections; *s; s++)
 		if ((*s)->files)
-			(*s)->files(ret);
+			(*s)->files(*s, ret);
 }
 
 const struct section *section_find(const char *name)

@@ -15,6 +15,7 @@
 struct kargs;
 struct plan;
 struct rule;
+struct settings;
 struct set_rule;
 
 struct node;
@@ -36,6 +37,8 @@ struct section_ctx {
 	const struct node *node;
 	const struct profile *profile;
 	const struct device_sets *sets;
+	const struct kargs *kargs;     /* for emit(): those of all sections */
+	const struct section *section; /* for emit(): the one that emits */
 };
 
 struct section {
@@ -65,8 +68,8 @@ struct section {
 	 */
 	bool awaits_netdevs;
 	/* Emits the changes of all stages. node is never NULL and has passed the schema. */
-	int (*emit)(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan,
-		    struct err *err);
+	void (*emit)(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan);
+	const struct settings *settings; /* for settings_emit() of sections/members.h; or NULL */
 	/*
 	 * A file outside /run that the section writes; removed when no profile is applied. Or NULL.
 	 */
@@ -75,7 +78,7 @@ struct section {
 	 * Adds the files that looking at its keys reads, for snapshots, as patterns of whole paths.
 	 * Files that the survey captures anyway may be omitted. NULL: none.
 	 */
-	void (*files)(struct strv *ret);
+	void (*files)(const struct section *section, struct strv *ret);
 	/*
 	 * Adds the kernel arguments that the section needs; kernel_args collects them. NULL: none.
 	 */

@@ -10,8 +10,6 @@
  */
 #include "kinds/block.h"
 
-#include <inttypes.h>
-
 #include "base/mem.h"
 #include "node/drivers.h"
 #include "profile/language.h"
@@ -38,14 +36,7 @@ static const struct spec latency = DURATION("a duration such as 2ms", 0, 10 * SE
 static const struct spec of_three =
 	ONE_OF_WORDS("one of the kernel's numbers", WORDS("0", "1", "2"));
 
-/* scale: units of the profile per unit of the kernel. */
-struct setting {
-	struct block_item item;
-	unsigned int scale;
-};
-
-#define SETTING(key, of, help, in, ...) \
-	KEY(key, of, help, .item = &(const struct setting){{.file = (in), __VA_ARGS__}, 1})
+#define SETTING(key, of, help, in) KEY(key, of, help, .item = BLOCK(in))
 
 static const struct spec keys =
 	MAP("a map such as {scheduler: none, read_ahead: 128K}",
@@ -67,11 +58,11 @@ static const struct spec keys =
 		    "nomerges"),
 	    KEY("read_ahead", &read_ahead,
 		"Amount that is read ahead of a sequential reader, in whole pages.",
-		.item = &(const struct setting){{.file = "read_ahead_kb", .of_head = true}, 1024}),
+		.item = BLOCK("read_ahead_kb", .of_head = true, .scale = 1024)),
 	    KEY("io_poll", &spec_bool,
 		"Whether the driver must have queues for polled I/O, which modules.options create "
 		"(nvme: poll_queues).",
-		.class = KEY_JUDGES),
+		.class = KEY_JUDGES, .item = &block_poll_item),
 	    KEY("system_disk", &spec_bool,
 		"Whether the disk that carries the running system (/, /usr, /boot, the ESP) is set "
 		"as well; default false.",
@@ -81,61 +72,20 @@ static const struct spec by_set = BY_SET(keys, ", such as {data: {scheduler: non
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-static struct change *add(const struct member *m, const struct field *row,
-			  const struct ynode *value, struct plan *plan)
+static void extend(const struct section_ctx *ctx, const struct member *m, struct change *c)
 {
-	const char *addr = m->fn->addr;
-	bool judged = row->class == KEY_JUDGES;
-	struct change *c =
-		plan_add(plan, "block", judged ? &kind_check : &kind_block,
-			 judged ? STAGE_GATE : STAGE_DEVICES, judged ? PHASE_CHECK : PHASE_PORT,
-			 value->at, "block/%s/%s", addr, row->name);
+	const struct block_item *item = c->on.item;
 
-	change_want(c, value);
-	change_target(c, "block:%s/%s", addr, row->name);
-	c->on.key = row->name;
+	(void)ctx;
 	c->on.node = member_value(m, "system_disk");
-	return c;
-}
-
-static void emit_setting(const struct member *m, const struct field *row, const struct ynode *value,
-			 struct plan *plan)
-{
-	const struct setting *setting = row->item;
-	const char *addr = m->fn->addr;
-	struct change *c = add(m, row, value, plan);
-
-	change_on(c, addr, &setting->item);
-	member_govern(m, row->name, c);
-	change_lane(c, "%s", addr);
-	if (value->value.type == VALUE_NUMBER)
-		change_desired(c, "%" PRId64, value->value.number / setting->scale);
-	change_file(c, "/sys/bus/pci/devices/%s/%s/queue/%s", addr,
-		    driver_find(m->fn->driver)->disks ?: "host*/target*/*/block/*",
-		    setting->item.file);
+	if (c->kind == &kind_check)
+		return;
+	change_file(c, "/sys/bus/pci/devices/%s/%s/queue/%s", m->fn->addr,
+		    driver_find(m->fn->driver)->disks ?: "host*/target*/*/block/*", item->file);
 	c->deadline_ms = SET_MS;
 }
 
-static void emit_row(const struct member *m, const struct field *row, const struct ynode *value,
-		     struct plan *plan)
-{
-	if (row->item) {
-		emit_setting(m, row, value, plan);
-	} else if (row->class == KEY_JUDGES) {
-		struct change *c = add(m, row, value, plan);
-
-		change_on(c, m->fn->addr, &block_poll_item);
-		change_desired(c, "%d", ynode_is_true(value));
-	}
-}
-
-static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
-		struct err *err)
-{
-	(void)err;
-	members_each_key(ctx, section, keys.fields, emit_row, plan);
-	return 0;
-}
+static const struct settings settings = {.extend = extend};
 
 /* --- rules -------------------------------------------------------------------------------- */
 
@@ -196,5 +146,6 @@ const struct section section_block = {
 	.failed = FAULT_STORAGE_QUEUE_FAILED,
 	.set_rules = set_rules,
 	.awaits_netdevs = true,
-	.emit = emit,
+	.emit = settings_emit,
+	.settings = &settings,
 };

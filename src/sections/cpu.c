@@ -118,17 +118,9 @@ static const struct spec keys = MAP(
 	       .file = "/sys/devices/virtual/workqueue/cpumask", .emit = emit_workqueues),
 	TUNING_GOVERNS(keys));
 
-static int emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan,
-		struct err *err)
+static void files(const struct section *section, struct strv *ret)
 {
-	(void)err;
-	tuning_emit_all(ctx, "cpu", node, plan);
-	return 0;
-}
-
-static void files(struct strv *ret)
-{
-	tuning_files("cpu", ret);
+	tunings_files(section, ret);
 	strv_add(ret, IDLE "state*/latency");
 }
 
@@ -182,5 +174,5 @@ const struct section section_cpu = {
 	.failed = FAULT_CPU_SETTING_FAILED,
 	.rules = rules,
 	.files = files,
-	.emit = emit,
+	.emit = tunings_emit,
 };

@@ -85,7 +85,7 @@ void derive_kargs(const struct root *root, const struct node *node, const struct
 		  struct derived *ret)
 {
 	struct device_sets sets = {0};
-	struct section_ctx ctx = {root, node, p, &sets};
+	struct section_ctx ctx = {.root = root, .node = node, .profile = p, .sets = &sets};
 	struct node expected;
 
 	node_from_expect(p, &expected);

@@ -172,12 +172,10 @@ static void expect_functions(const struct section_ctx *ctx, struct plan *plan)
 	warn_of_unread(ctx, plan);
 }
 
-static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
-		struct err *err)
+static void emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan)
 {
 	size_t from = plan->list.n;
 
-	(void)err;
 	for (const struct field *row = keys.fields; row->name; row++) {
 		const struct ynode *want = ynode_get(section, row->name);
 
@@ -187,7 +185,6 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	expect_functions(ctx, plan);
 	for (size_t i = from; i < plan->list.n; i++)
 		plan->list.v[i]->premise = true;
-	return 0;
 }
 
 const struct section section_expect = {

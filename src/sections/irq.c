@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "kinds/file.h"
 #include "kinds/isolation.h"
+#include "kinds/near_cpus.h"
 #include "profile/language.h"
 #include "profile/rules.h"
 #include "sections/kernel_args.h"
@@ -24,7 +25,8 @@ static const struct spec cpus =
 static const struct spec keys =
 	MAP("a map such as {affinity: local_node}",
 	    KEY("affinity", &cpus,
-		"CPUs that serve the interrupts of each member, isolated CPUs excepted."),
+		"CPUs that serve the interrupts of each member, isolated CPUs excepted.",
+		.item = &irq_affinity),
 	    GOVERNING_KEYS(keys));
 static const struct spec by_set = BY_SET(keys, ", such as {rails: {affinity: local_node}}");
 
@@ -35,25 +37,17 @@ static const struct ynode *isolated_of(const struct profile *profile)
 	return ynode_get(profile_section(profile, "kernel_args"), "isolate_cpus");
 }
 
-static void emit_affinity(const struct section_ctx *ctx, const struct member *m, struct plan *plan)
+static void extend(const struct section_ctx *ctx, const struct member *m, struct change *c)
 {
-	const struct ynode *value = member_value(m, "affinity");
 	const struct ynode *isolated = isolated_of(ctx->profile);
-	const char *addr = m->fn->addr;
-	struct change *c;
 
-	if (!value)
-		return;
-	c = plan_add(plan, "irq", &kind_irq, STAGE_DEVICES, PHASE_IRQ, value->at, "irq/%s/affinity",
-		     addr);
-	change_on(c, addr, NULL);
+	c->phase = PHASE_IRQ;
 	c->on.node = isolated;
-	member_govern(m, "affinity", c);
-	change_want(c, value);
-	change_target(c, "affinity:%s%s%s", addr, isolated ? "/" : "",
+	change_target(c, "affinity:%s%s%s", m->fn->addr, isolated ? "/" : "",
 		      isolated ? ynode_text(isolated, "keep", isolated->text) : "");
-	change_lane(c, "%s", addr);
 }
+
+static const struct settings settings = {.extend = extend};
 
 /*
  * The units of all distributions run /usr/sbin/irqbalance with its arguments in one of the two
@@ -84,14 +78,12 @@ static char *list_of(const struct section_ctx *ctx, const struct members *member
 	return str_take(&text);
 }
 
-static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
-		struct err *err)
+static void emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan)
 {
 	bool any = section->keys.n; /* else remove the files of an earlier profile of this boot */
 	cleanup_free char *service = any ? drop_in(ctx) : xstrdup(""), *list = NULL;
 	cleanup(members_free) struct members members = {0};
 
-	(void)err;
 	members_find(ctx, section, &members);
 	list = any ? list_of(ctx, &members) : xstrdup("");
 	if (any || root_exists(ctx->root, DROP_IN))
@@ -103,8 +95,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 			      "irq/irqbalance/functions")
 			->on.item = &irqbalance_list_file;
 	for (size_t i = 0; i < members.list.n; i++)
-		emit_affinity(ctx, &members.list.v[i], plan);
-	return 0;
+		setting_emit(ctx, &members.list.v[i], keys.fields, plan);
 }
 
 /* --- rules -------------------------------------------------------------------------------- */
@@ -152,4 +143,5 @@ const struct section section_irq = {
 	.always = true,
 	.set_rules = set_rules,
 	.emit = emit,
+	.settings = &settings,
 };

@@ -260,24 +260,19 @@ static void emit_entries(const struct ynode *section, struct plan *plan)
 	c->of_args = true;
 }
 
-static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
-		struct err *err)
+static void emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan)
 {
-	struct kargs wanted cleanup_kargs = {0};
-	int r = sections_kargs(ctx, &wanted, err);
+	const struct kargs *wanted = ctx->kargs;
 
-	if (r < 0)
-		return r;
-	emit_next_boot(ctx, &wanted, section, plan);
-	for (size_t i = 0; i < wanted.n; i++)
+	emit_next_boot(ctx, wanted, section, plan);
+	for (size_t i = 0; i < wanted->n; i++)
 		/* hugepagesz=1G alone proves nothing; page counts verify the pair */
-		if (karg_rule(wanted.v[i].text) != KARG_PAGES)
-			emit_arrived(&wanted.v[i], plan);
+		if (karg_rule(wanted->v[i].text) != KARG_PAGES)
+			emit_arrived(&wanted->v[i], plan);
 	emit_isolation(ctx, ynode_get(section, "isolate_cpus"), plan);
 	emit_others(ctx, ynode_get(section, "isolate_cpus"), plan);
-	if (wanted.n)
+	if (wanted->n)
 		emit_entries(section, plan);
-	return 0;
 }
 
 /* --- without a node -------------------------------------------------------------------------- */

@@ -207,14 +207,12 @@ static void emit_logins(const struct section_ctx *ctx, const struct ynode *node,
 		->phase = PHASE_SYSFS;
 }
 
-static int emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan,
-		struct err *err)
+static void emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan)
 {
 	cleanup_free char *head = header(ctx, "[Manager]\n");
 	cleanup_str struct str text = {0};
 	cleanup_strv struct strv units = {0};
 
-	(void)err;
 	if (node->keys.n) {
 		units_of(ctx, node, &units);
 		str_add(&text, head);
@@ -229,7 +227,6 @@ static int emit(const struct section_ctx *ctx, const struct ynode *node, struct 
 	emit_logins(ctx, node, plan);
 	if (node->keys.n)
 		add_looks(plan, node, NULL);
-	return 0;
 }
 
 /* --- rules -------------------------------------------------------------------------------- */

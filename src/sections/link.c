@@ -138,28 +138,23 @@ static const struct spec by_set = BY_SET(keys, ", such as {rails: {mtu: 9000}}")
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-/* The values of a row: one value, or those of a map. */
-struct values {
-	const struct section_ctx *ctx;
-	const struct member *member;
-	const struct field *row;
-	struct change *c; /* NULL until there is a value */
-	struct plan *plan;
-};
-
-static void begin_change(struct values *v, const struct ynode *at)
+/* A part for each value; flags and features are named by their keys. */
+static void add(struct change *c, const char *name, const void *item, const struct ynode *value)
 {
-	const struct link_item *item = v->row->item;
-	const char *addr = v->member->fn->addr;
-	struct change *c = plan_add(v->plan, "link", &kind_netlink, STAGE_DEVICES, PHASE_PORT,
-				    at->at, "link/%s/%s", addr, v->row->name);
+	if (value->kind == YAML_SCALAR)
+		change_part(c, name, item, value);
+	for (size_t i = 0; i < value->keys.n; i++)
+		change_part(c, value->keys.v[i]->text, NULL, value->items.v[i]);
+}
 
-	change_on(c, addr, item);
-	c->on.key = v->row->name;
-	c->on.node = ynode_get(profile_section(v->ctx->profile, "kernel_args"), "isolate_cpus");
-	member_govern(v->member, v->row->name, c);
-	change_target(c, "link:%s/%s", addr, v->row->name);
-	change_lane(c, "%s", addr);
+static void extend(const struct section_ctx *ctx, const struct member *m, struct change *c)
+{
+	const struct link_item *item = c->on.item;
+	const char *addr = m->fn->addr;
+
+	if (!c->parts.n)
+		add(c, c->on.key, NULL, member_value(m, c->on.key));
+	c->on.node = ynode_get(profile_section(ctx->profile, "kernel_args"), "isolate_cpus");
 	if (item->file)
 		change_file(c, "/sys/bus/pci/devices/%s/net/*/%s", addr, item->file);
 	if (item->how == LINK_QUEUES)
@@ -172,39 +167,6 @@ static void begin_change(struct values *v, const struct ynode *at)
 	 * is not mistaken for one that hangs.
 	 */
 	c->parallel = 1;
-	v->c = c;
-}
-
-/* key: NULL for the row's own value */
-static void add_value(struct values *v, const char *key, const void *item)
-{
-	cleanup_free char *path =
-		key ? xasprintf("%s.%s", v->row->name, key) : xstrdup(v->row->name);
-	const struct ynode *value = member_value(v->member, path);
-
-	if (!value)
-		return;
-	if (!v->c)
-		begin_change(v, value);
-	change_part(v->c, key ? key : v->row->name, item, value);
-}
-
-static void emit_row(const struct section_ctx *ctx, const struct member *m, const struct field *row,
-		     struct plan *plan)
-{
-	const struct ynode *map = member_value(m, row->name);
-	struct values v = {ctx, m, row, NULL, plan};
-
-	if (row->spec->kind == SPEC_MAP_OF)
-		for (size_t i = 0; map && i < map->keys.n; i++)
-			add_value(&v, map->keys.v[i]->text, NULL);
-	else if (row->spec->kind == SPEC_MAP)
-		for (const struct field *key = row->spec->fields; key->name; key++)
-			add_value(&v, key->name, key->item);
-	else
-		add_value(&v, NULL, NULL);
-	if (v.c)
-		item_desired(v.c);
 }
 
 static void emit_up(const struct section_ctx *ctx, const struct member *m, bool up,
@@ -213,7 +175,7 @@ static void emit_up(const struct section_ctx *ctx, const struct member *m, bool 
 	const struct ynode *value = member_value(m, keys.fields->name);
 
 	if (value && ynode_is_true(value) == up)
-		emit_row(ctx, m, keys.fields, plan);
+		setting_emit(ctx, m, keys.fields, plan);
 }
 
 /* Makes a VF's MTU depend on its PF's: trying it is pointless if the PF's could not be set. */
@@ -231,24 +193,23 @@ static void order_vfs(const struct section_ctx *ctx, const struct pci_fn *fn, st
 	}
 }
 
-static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
-		struct err *err)
+static void emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan)
 {
 	cleanup(members_free) struct members members = {0};
 
-	(void)err;
 	members_find(ctx, section, &members);
 	for (size_t i = 0; i < members.list.n; i++) {
 		const struct member *m = &members.list.v[i];
 
 		emit_up(ctx, m, false, plan);
 		for (const struct field *row = keys.fields + 1; row->item; row++)
-			emit_row(ctx, m, row, plan);
+			setting_emit(ctx, m, row, plan);
 		emit_up(ctx, m, true, plan);
 		order_vfs(ctx, m->fn, plan);
 	}
-	return 0;
 }
+
+static const struct settings settings = {add, extend};
 
 /* --- rules -------------------------------------------------------------------------------- */
 
@@ -322,8 +283,9 @@ static const struct set_rule set_rules[] = {
 	NO_MORE_SET_RULES,
 };
 
-static void files(struct strv *ret)
+static void files(const struct section *section, struct strv *ret)
 {
+	(void)section;
 	for (const struct field *row = keys.fields; row->item; row++) {
 		const struct link_item *item = row->item;
 		cleanup_free char *path =
@@ -346,4 +308,5 @@ const struct section section_link = {
 	.awaits_netdevs = true,
 	.files = files,
 	.emit = emit,
+	.settings = &settings,
 };

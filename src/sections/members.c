@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "profile/language.h"
 #include "profile/rules.h"
 
@@ -48,24 +49,6 @@ void members_free(struct members *m)
 	for (size_t i = 0; i < m->list.n; i++)
 		member_free(&m->list.v[i]);
 	vec_free(&m->list);
-}
-
-void members_each_key(const struct section_ctx *ctx, const struct ynode *section,
-		      const struct field *keys,
-		      void (*emit)(const struct member *m, const struct field *key,
-				   const struct ynode *value, struct plan *plan),
-		      struct plan *plan)
-{
-	cleanup(members_free) struct members members = {0};
-
-	members_find(ctx, section, &members);
-	for (size_t i = 0; i < members.list.n; i++)
-		for (const struct field *key = keys; key->name; key++) {
-			const struct ynode *value = member_value(&members.list.v[i], key->name);
-
-			if (value)
-				emit(&members.list.v[i], key, value, plan);
-		}
 }
 
 const struct ynode *member_value(const struct member *m, const char *path)
@@ -129,4 +112,97 @@ unsigned int function_vfs(const struct section_ctx *ctx, const struct pci_fn *fn
 	n = member_vfs(&m);
 	member_free(&m);
 	return n;
+}
+
+/* --- changes ------------------------------------------------------------------------------- */
+
+struct change *setting_begin(const struct section_ctx *ctx, const struct member *m,
+			     const struct field *row, const char *path, struct place at,
+			     struct plan *plan)
+{
+	const struct target_item *item = row->item;
+	const char *section = ctx->section->name, *addr = m->fn->addr;
+	bool judged = row->class == KEY_JUDGES;
+	cleanup_free char *slashed = xstrdup(path);
+	struct change *c;
+
+	for (char *dot = slashed; (dot = strchr(dot, '.'));)
+		*dot = '/';
+	c = plan_add(plan, section, item->kind, judged ? STAGE_GATE : STAGE_DEVICES,
+		     judged ? PHASE_CHECK : PHASE_PORT, at, "%s/%s/%s", section, addr, slashed);
+	change_on(c, addr, item);
+	c->on.key = row->name;
+	change_target(c, "%s:%s/%s", section, addr, slashed);
+	if (!judged)
+		change_lane(c, "%s", addr);
+	member_govern(m, path, c);
+	return c;
+}
+
+static bool is_map(const struct ynode *value)
+{
+	return value->kind == YAML_MAP;
+}
+
+/* The values of a row, each of which is one part of the change or more. */
+static struct change *add_values(const struct section_ctx *ctx, const struct member *m,
+				 const struct field *row, const char *path, struct plan *plan)
+{
+	const struct settings *s = ctx->section->settings;
+	const struct ynode *all = member_value(m, path);
+	const struct field *key = row->spec->kind == SPEC_MAP ? row->spec->fields : NULL;
+	struct change *c = NULL;
+
+	if (!all || (is_map(all) && !all->keys.n))
+		return NULL;
+	if (!key) {
+		c = setting_begin(ctx, m, row, path, all->at, plan);
+		if (all->kind == YAML_SCALAR)
+			change_want(c, all);
+		else
+			s->add(c, row->name, NULL, all);
+	}
+	for (; key && key->name; key++) {
+		const struct ynode *value = ynode_get(all, key->name);
+
+		if (!value || (is_map(value) && !value->keys.n))
+			continue;
+		if (!c)
+			c = setting_begin(ctx, m, row, path, value->at, plan);
+		s->add(c, key->name, key->item, value);
+	}
+	return c;
+}
+
+/* above: the path of the map that has the row, with a dot at its end, or "". */
+static void emit_row(const struct section_ctx *ctx, const struct member *m, const struct field *row,
+		     const char *above, struct plan *plan)
+{
+	cleanup_free char *path = xasprintf("%s%s", above, row->name);
+	cleanup_free char *below = xasprintf("%s.", path);
+	struct change *c = row->item ? add_values(ctx, m, row, path, plan) : NULL;
+
+	if (c) {
+		ctx->section->settings->extend(ctx, m, c);
+		item_desired(c);
+	}
+	if (!row->item && row->spec->kind == SPEC_MAP)
+		for (const struct field *key = row->spec->fields; key->name; key++)
+			emit_row(ctx, m, key, below, plan);
+}
+
+void setting_emit(const struct section_ctx *ctx, const struct member *m, const struct field *row,
+		  struct plan *plan)
+{
+	emit_row(ctx, m, row, "", plan);
+}
+
+void settings_emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan)
+{
+	cleanup(members_free) struct members members = {0};
+
+	members_find(ctx, node, &members);
+	for (size_t i = 0; i < members.list.n; i++)
+		for (const struct field *row = ctx->section->spec->item->fields; row->name; row++)
+			setting_emit(ctx, &members.list.v[i], row, plan);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "profile/view.h"
+#include "kinds/target.h"
 #include "sections/sections.h"
 
 struct member {
@@ -17,13 +18,6 @@ struct members {
 
 void members_find(const struct section_ctx *ctx, const struct ynode *section, struct members *ret);
 void members_free(struct members *m);
-
-/* Calls emit for each member and each of these keys that it has a value for. */
-void members_each_key(const struct section_ctx *ctx, const struct ynode *section,
-		      const struct field *keys,
-		      void (*emit)(const struct member *m, const struct field *key,
-				   const struct ynode *value, struct plan *plan),
-		      struct plan *plan);
 
 /* The value at a path ("vfs", "vf.driver"), or NULL. A map lives as long as the member. */
 const struct ynode *member_value(const struct member *m, const char *path);
@@ -46,3 +40,31 @@ const struct ynode *function_value(const struct section_ctx *ctx, const char *se
 /* The number of VFs that section sriov wants; 0 without one. m: of that section. */
 unsigned int member_vfs(const struct member *m);
 unsigned int function_vfs(const struct section_ctx *ctx, const struct pci_fn *fn);
+
+/* --- changes ------------------------------------------------------------------------------- */
+
+/*
+ * The changes of a section whose rows are settings of a member: each row with an item, which begins
+ * with a struct target_item, is one change of the item's kind. Without an item a row has rows below
+ * it, or governs others. The change is "SECTION/ADDR/PATH", in the member's lane; a row that judges
+ * is a check of the gate. A scalar is its wanted value.
+ */
+struct settings {
+	/*
+	 * Adds a list, a map, or the value of one key of a row that is a map: name and item are the
+	 * key's, or the row's name and NULL. NULL: the section has scalars alone.
+	 */
+	void (*add)(struct change *c, const char *name, const void *item,
+		    const struct ynode *value);
+	/* Adds what is special about a change of the section, whose values it has. */
+	void (*extend)(const struct section_ctx *ctx, const struct member *m, struct change *c);
+};
+
+/* A change with all but its values and extend(). path: "dcqcn.np.cnp_dscp" */
+struct change *setting_begin(const struct section_ctx *ctx, const struct member *m,
+			     const struct field *row, const char *path, struct place at,
+			     struct plan *plan);
+void setting_emit(const struct section_ctx *ctx, const struct member *m, const struct field *row,
+		  struct plan *plan);
+/* As section.emit: all rows of all members. */
+void settings_emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan);

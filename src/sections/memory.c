@@ -62,14 +62,6 @@ static const struct spec keys = MAP(
 	       .file = "/proc/sys/vm/zone_reclaim_mode", .values = {"0", "1"}),
 	TUNING_GOVERNS(keys));
 
-static int emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan,
-		struct err *err)
-{
-	(void)err;
-	tuning_emit_all(ctx, "memory", node, plan);
-	return 0;
-}
-
 static void said_once(struct ruling *r)
 {
 	tunings_are_said_once(r, "memory");
@@ -80,11 +72,6 @@ static const struct rule rules[] = {
 	NO_MORE_RULES,
 };
 
-static void files(struct strv *ret)
-{
-	tuning_files("memory", ret);
-}
-
 const struct section section_memory = {
 	.name = "memory",
 	.spec = &keys,
@@ -93,6 +80,6 @@ const struct section section_memory = {
 	.differs = FAULT_MEMORY_SETTING_DIFFERS,
 	.failed = FAULT_MEMORY_SETTING_FAILED,
 	.rules = rules,
-	.files = files,
-	.emit = emit,
+	.files = tunings_files,
+	.emit = tunings_emit,
 };

@@ -122,12 +122,10 @@ static void emit_options(const struct ynode *options, struct plan *plan)
 	}
 }
 
-static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
-		struct err *err)
+static void emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan)
 {
 	const struct ynode *blacklist = ynode_get(section, "blacklist");
 
-	(void)err;
 	emit_conf(ctx, section, plan);
 	emit_load(ynode_get(section, "load"), plan);
 	emit_options(ynode_get(section, "options"), plan);
@@ -140,7 +138,6 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 		change_target(c, "unloaded:%s", item->text);
 		change_desired(c, "absent");
 	}
-	return 0;
 }
 
 /* --- rules -------------------------------------------------------------------------------- */

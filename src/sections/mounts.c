@@ -213,10 +213,8 @@ static void add_mount(struct plan *plan, const struct ynode *key, const struct y
 	c->settles = type_of(mount) == MOUNT_NFS && !c->optional;
 }
 
-static int emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan,
-		struct err *err)
+static void emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan)
 {
-	(void)err;
 	for (size_t i = 0; i < node->keys.n; i++) {
 		const struct ynode *key = node->keys.v[i], *mount = node->items.v[i];
 		cleanup_free char *unit = mount_unit(key->text);
@@ -230,7 +228,6 @@ static int emit(const struct section_ctx *ctx, const struct ynode *node, struct 
 			add_unit(plan, key, "retry", retry, again);
 		add_mount(plan, key, mount);
 	}
-	return 0;
 }
 
 /* --- rules -------------------------------------------------------------------------------- */

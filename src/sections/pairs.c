@@ -111,8 +111,7 @@ static void add_way(struct plan *plan, const struct ynode *section, const struct
 	}
 }
 
-static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
-		struct err *err)
+static void emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan)
 {
 	const struct device_set *nics =
 		device_sets_find(ctx->sets, ynode_text(section, "nics", ""));
@@ -122,11 +121,10 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	const struct ynode *p2p = ynode_get(section, "p2p");
 	struct pairs pairs = {0};
 
-	(void)err;
 	if (!nics || !gpus || !within) /* check has rejected the profile */
-		return 0;
+		return;
 	if (!gpus->fn.n && device_set_holds(gpus)) /* its expect: allows an empty set */
-		return 0;
+		return;
 	pairs_find(ctx->root, ctx->node, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n, &pairs);
 	for (size_t i = 0; i < pairs.n; i++) {
 		judge(plan, within, &pairs, &pairs.v[i]);
@@ -134,7 +132,6 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 			add_way(plan, section, &pairs, &pairs.v[i]);
 	}
 	vec_free(&pairs);
-	return 0;
 }
 
 /* --- rules -------------------------------------------------------------------------------- */

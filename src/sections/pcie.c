@@ -34,58 +34,27 @@ static const struct spec keys = MAP(
 		PCI_BITS(PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_RELAXED, .refuse = pci_refuse_disordered)),
 	SETTING("aspm", &aspm, "Power saving states of the link above the function.", &pci_aspm),
 	KEY("max_payload", &size, "Smallest payload size that the function must have.",
-	    .class = KEY_JUDGES),
+	    .class = KEY_JUDGES, .item = &pcie_payload_item),
 	GOVERNING_KEYS(keys));
 static const struct spec by_set = BY_SET(keys, ", such as {rails: {max_read_request: 4096}}");
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-static struct change *add(const struct pci_fn *fn, const struct field *f, const struct kind *kind,
-			  const struct ynode *value, struct plan *plan)
+static void extend(const struct section_ctx *ctx, const struct member *m, struct change *c)
 {
-	bool judged = f->class == KEY_JUDGES;
-	struct change *c = plan_add(plan, "pcie", kind, judged ? STAGE_GATE : STAGE_DEVICES,
-				    judged ? PHASE_CHECK : PHASE_PORT, value->at, "pcie/%s/%s",
-				    fn->addr, f->name);
+	const struct pci_setting *setting = c->on.item;
 
-	change_want(c, value);
-	return c;
-}
-
-static struct change *emit_setting(const struct pci_fn *fn, const struct field *f,
-				   const struct ynode *value, struct plan *plan)
-{
-	const struct pci_setting *setting = f->item;
-	struct change *c = add(fn, f, &kind_pci, value, plan);
-
-	change_on(c, fn->addr, setting);
-	change_target(c, "%s:%s", f->name, fn->addr);
-	change_lane(c, "%s", fn->addr);
-	if (setting->files)
-		change_file(c, "/sys/bus/pci/devices/%s/%s", fn->addr, setting->files);
-	return c;
-}
-
-static void emit_row(const struct member *m, const struct field *f, const struct ynode *value,
-		     struct plan *plan)
-{
-	if (f->item) {
-		member_govern(m, f->name, emit_setting(m->fn, f, value, plan));
-	} else if (f->class == KEY_JUDGES) {
-		struct change *c = add(m->fn, f, &kind_check, value, plan);
-
-		change_on(c, m->fn->addr, &pcie_payload_item);
+	(void)ctx;
+	if (c->kind == &kind_check) {
 		change_target(c, "pcie-payload:%s", m->fn->addr);
+		return;
 	}
+	change_target(c, "%s:%s", c->on.key, m->fn->addr);
+	if (setting->files)
+		change_file(c, "/sys/bus/pci/devices/%s/%s", m->fn->addr, setting->files);
 }
 
-static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
-		struct err *err)
-{
-	(void)err;
-	members_each_key(ctx, section, keys.fields, emit_row, plan);
-	return 0;
-}
+static const struct settings settings = {.extend = extend};
 
 /* --- rules -------------------------------------------------------------------------------- */
 
@@ -126,5 +95,6 @@ const struct section section_pcie = {
 	.differs = FAULT_PCI_SETTING_DIFFERS,
 	.failed = FAULT_PCI_SETTING_FAILED,
 	.set_rules = set_rules,
-	.emit = emit,
+	.emit = settings_emit,
+	.settings = &settings,
 };

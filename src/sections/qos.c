@@ -179,69 +179,6 @@ static const struct spec by_set = BY_SET(keys, ", such as {rails: {trust: dscp, 
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-struct port {
-	const struct member *member;
-	const struct pci_fn *fn;
-	struct plan *plan;
-};
-
-static const struct ynode *value_of(const struct port *p, const char *path)
-{
-	return member_value(p->member, path);
-}
-
-/*
- * The target of a path: "dcqcn/np/cnp_dscp" of kind roce is "dcqcn:ADDR/np/cnp_dscp", "roce_tos" is
- * "tos:ADDR".
- */
-static void name_target(struct change *c, const char *addr, const char *path)
-{
-	const char *own = str_starts(path, "roce_") ? path + strlen("roce_") : path;
-	size_t len = strcspn(own, "/");
-
-	if (c->kind == &kind_netlink)
-		change_target(c, "dcb:%s/%s", addr, path);
-	else
-		change_target(c, "%.*s:%s%s", (int)len, own, addr, own + len);
-}
-
-/* path: "dcqcn/np/cnp_dscp" */
-static struct change *add(const struct port *p, const char *key, const char *path,
-			  const struct target_item *item, const struct ynode *at)
-{
-	const char *addr = p->fn->addr;
-	struct change *c = plan_add(p->plan, "qos", item->kind, STAGE_DEVICES, PHASE_PORT, at->at,
-				    "qos/%s/%s", addr, path);
-
-	change_on(c, addr, item);
-	c->on.key = key;
-	name_target(c, addr, path);
-	change_lane(c, "%s", addr);
-	if (item->kind == &kind_netlink)
-		c->parallel = 1; /* rtnl is one lock: see link.c */
-	return c;
-}
-
-static struct change *add_row(const struct port *p, const struct field *row, const char *path,
-			      const struct ynode *at)
-{
-	cleanup_free char *slashed = xstrdup(path);
-	struct change *c;
-
-	for (char *dot = slashed; (dot = strchr(dot, '.'));)
-		*dot = '/';
-	c = add(p, row->name, slashed, row->item, at);
-	member_govern(p->member, path, c);
-	if (c->kind == &kind_roce) {
-		const struct roce_item *item = row->item;
-
-		if (item->shows)
-			change_file(c, "/sys/bus/pci/devices/%s/net/*/ecn/%s", p->fn->addr,
-				    item->shows);
-	}
-	return c;
-}
-
 static bool is_about(const struct ynode *key, unsigned int index)
 {
 	const struct cpus *several = ynode_cpus(key);
@@ -263,70 +200,52 @@ static void add_entries(struct change *c, const char *name, const void *table,
 			}
 }
 
-static struct change *emit_tables(const struct port *p, const struct field *row, const char *path)
+static void extend(const struct section_ctx *ctx, const struct member *m, struct change *c)
 {
-	struct change *c = NULL;
+	const char *addr = m->fn->addr, *path = c->id + strlen("qos/") + strlen(addr) + 1;
+	const char *own = str_starts(path, "roce_") ? path + strlen("roce_") : path;
+	size_t len = strcspn(own, "/");
+	const struct roce_item *item = c->on.item;
 
-	for (const struct field *key = row->spec->fields; key->name; key++) {
-		cleanup_free char *full = xasprintf("%s.%s", path, key->name);
-		const struct ynode *map = value_of(p, full);
-
-		if (!map || !map->keys.n)
-			continue;
-		if (!c)
-			c = add_row(p, row, path, map);
-		add_entries(c, key->name, key->item, map);
+	(void)ctx;
+	if (c->kind == &kind_netlink) {
+		change_target(c, "dcb:%s/%s", addr, path);
+		c->parallel = 1; /* rtnl is one lock: see link.c */
+		return;
 	}
-	return c;
+	/* "dcqcn/np/cnp_dscp": "dcqcn:ADDR/np/cnp_dscp"; "roce_tos": "tos:ADDR" */
+	change_target(c, "%.*s:%s%s", (int)len, own, addr, own + len);
+	if (item->shows)
+		change_file(c, "/sys/bus/pci/devices/%s/net/*/ecn/%s", addr, item->shows);
 }
 
-static struct change *emit_value(const struct port *p, const struct field *row, const char *path)
-{
-	const struct ynode *value = value_of(p, path);
-	struct change *c;
+static const struct settings settings = {add_entries, extend};
 
-	if (!value || (value->kind == YAML_MAP && !value->keys.n))
-		return NULL;
-	c = add_row(p, row, path, value);
-	if (value->kind == YAML_SCALAR)
-		c->want = value->value;
-	else
-		add_entries(c, row->name, NULL, value);
+/* A change that follows from keys, and has no key of its own: the one of that name. */
+static struct change *emit_more(const struct section_ctx *ctx, const struct member *m,
+				const char *name, const struct dcb_item *item,
+				const struct ynode *at, struct plan *plan)
+{
+	const struct field row = {.name = name, .item = item};
+	struct change *c = setting_begin(ctx, m, &row, name, at->at, plan);
+
+	extend(ctx, m, c);
 	return c;
 }
 
 /* The one lossless priority, for a driver that ignores the mark of RoCE's packets. */
-static void emit_roce_priority(const struct port *p)
+static void emit_roce_priority(const struct section_ctx *ctx, const struct member *m,
+			       struct plan *plan)
 {
-	const struct ynode *pfc = value_of(p, "pfc");
+	const struct ynode *pfc = member_value(m, "pfc");
 	struct change *c;
 
-	if (!pfc || pfc->items.n != 1 || !driver_find(p->fn->driver)->roce_by_app)
+	if (!pfc || pfc->items.n != 1 || !driver_find(m->fn->driver)->roce_by_app)
 		return;
-	c = add(p, "roce_priority", "roce_priority", &dcb_roce_priority.sort, pfc);
+	c = emit_more(ctx, m, "roce_priority", &dcb_roce_priority, pfc, plan);
 	c->want = pfc->items.v[0]->value;
-	member_govern(p->member, "pfc", c);
+	member_govern(m, "pfc", c);
 	item_desired(c);
-}
-
-static void emit_rows(const struct port *p, const struct field *rows, const char *above)
-{
-	for (const struct field *row = rows; row->name && row->class != KEY_GOVERNS; row++) {
-		cleanup_free char *path = xasprintf("%s%s", above, row->name);
-		cleanup_free char *below = xasprintf("%s.", path);
-		struct change *c;
-
-		if (!row->item) {
-			emit_rows(p, row->spec->fields, below);
-			continue;
-		}
-		c = row->spec->kind == SPEC_MAP ? emit_tables(p, row, path)
-						: emit_value(p, row, path);
-		if (c)
-			item_desired(c);
-		if (row->item == &dcb_pfc)
-			emit_roce_priority(p);
-	}
 }
 
 static bool is_dcb(const struct field *row)
@@ -337,12 +256,12 @@ static bool is_dcb(const struct field *row)
 }
 
 /* The DCB key that comes first in its file; NULL: no DCB key. */
-static const struct ynode *dcb_of(const struct port *p)
+static const struct ynode *dcb_of(const struct member *m)
 {
 	const struct ynode *first = NULL;
 
 	for (const struct field *row = keys.fields; row->name; row++) {
-		const struct ynode *n = is_dcb(row) ? value_of(p, row->name) : NULL;
+		const struct ynode *n = is_dcb(row) ? member_value(m, row->name) : NULL;
 
 		if (n &&
 		    (!first || (streq(n->at.file, first->at.file) &&
@@ -365,26 +284,27 @@ static void emit_lldpad(const struct ynode *at, struct plan *plan)
 	c->optional = true;
 }
 
-static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
-		struct err *err)
+static void emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan)
 {
 	cleanup(members_free) struct members members = {0};
 	bool any_dcb = false;
 
-	(void)err;
 	members_find(ctx, section, &members);
 	for (size_t i = 0; i < members.list.n; i++) {
-		struct port p = {&members.list.v[i], members.list.v[i].fn, plan};
-		const struct ynode *dcb = dcb_of(&p);
+		const struct member *m = &members.list.v[i];
+		const struct ynode *dcb = dcb_of(m);
 
 		if (dcb && !any_dcb)
 			emit_lldpad(dcb, plan);
 		any_dcb |= dcb != NULL;
 		if (dcb)
-			item_desired(add(&p, "dcbx", "dcbx", &dcb_dcbx.sort, dcb));
-		emit_rows(&p, keys.fields, "");
+			item_desired(emit_more(ctx, m, "dcbx", &dcb_dcbx, dcb, plan));
+		for (const struct field *row = keys.fields; row->name; row++) {
+			setting_emit(ctx, m, row, plan);
+			if (row->item == &dcb_pfc)
+				emit_roce_priority(ctx, m, plan);
+		}
 	}
-	return 0;
 }
 
 /* --- rules: the ports that qos applies to ------------------------------------------------- */
@@ -679,4 +599,5 @@ const struct section section_qos = {
 	.set_rules = set_rules,
 	.awaits_netdevs = true,
 	.emit = emit,
+	.settings = &settings,
 };

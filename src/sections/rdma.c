@@ -17,30 +17,21 @@ static const struct spec keys =
 		"Network namespaces that see an RDMA device: all of them, or only its own.",
 		.since = KERNEL(5, 2), .item = &rdma_netns));
 
-static void emit_row(const struct field *row, const struct ynode *value, struct plan *plan)
+static void emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan)
 {
-	struct change *c = plan_add(plan, "rdma", &kind_netlink, STAGE_EARLY, PHASE_SYSCTL,
-				    value->at, "rdma/%s", row->name);
+	const struct ynode *value = ynode_get(section, "netns");
+	struct change *c;
 
-	change_on(c, NULL, row->item);
-	change_target(c, "rdma_%s", row->name);
+	(void)ctx;
+	if (!value)
+		return;
+	c = plan_add(plan, "rdma", &kind_netlink, STAGE_EARLY, PHASE_SYSCTL, value->at,
+		     "rdma/netns");
+	change_on(c, NULL, &rdma_netns);
+	change_target(c, "rdma_netns");
 	change_want(c, value);
 	change_lane(c, "rdma");
 	c->late = true;
-}
-
-static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
-		struct err *err)
-{
-	(void)ctx;
-	(void)err;
-	for (const struct field *row = keys.fields; row->name; row++) {
-		const struct ynode *value = ynode_get(section, row->name);
-
-		if (value)
-			emit_row(row, value, plan);
-	}
-	return 0;
 }
 
 const struct section section_rdma = {

@@ -76,14 +76,11 @@ static void require_firmware(const struct section_ctx *ctx, const struct ynode *
 	}
 }
 
-static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
-		struct err *err)
+static void emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan)
 {
-	(void)err;
 	require_kernel(ctx, ynode_get(section, "kernel"), plan);
 	require_drivers(ynode_get(section, "driver"), plan);
 	require_firmware(ctx, ynode_get(section, "firmware"), plan);
-	return 0;
 }
 
 const struct section section_require = {

@@ -10,10 +10,10 @@
 #include "profile/section.h"
 #include "sys/root.h"
 
-/* Emits the changes of all stages from all sections. */
-int sections_emit(const struct section_ctx *ctx, struct plan *ret, struct err *err);
 /* Collects all kernel arguments that the profile wants on this node, in order. */
 int sections_kargs(const struct section_ctx *ctx, struct kargs *ret, struct err *err);
+/* Emits the changes of all stages from all sections; ctx has the kernel arguments. */
+void sections_emit(const struct section_ctx *ctx, struct plan *ret);
 
 /* The fault of a change that does not hold. */
 enum fault fault_of_change(const struct change *c);

@@ -466,13 +466,11 @@ static void emit_pf(const struct pf *pf)
 	free(each);
 }
 
-static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
-		struct err *err)
+static void emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan)
 {
 	cleanup(members_free) struct members members = {0};
 	cleanup_free struct pf *pfs = NULL;
 
-	(void)err;
 	members_find(ctx, section, &members);
 	pfs = xcalloc(members.list.n + 1, sizeof(*pfs));
 	for (size_t i = 0; i < members.list.n; i++) {
@@ -484,7 +482,6 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	emit_unmanaged(ctx, section, &members, plan);
 	for (size_t i = 0; i < members.list.n; i++)
 		emit_own(&pfs[i]);
-	return 0;
 }
 
 const struct section section_sriov = {

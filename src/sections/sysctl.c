@@ -23,13 +23,11 @@ static const struct spec keys =
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
-		struct err *err)
+static void emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan)
 {
 	size_t from = plan->list.n;
 
 	(void)ctx;
-	(void)err;
 	for (size_t i = 0; i < section->keys.n; i++) {
 		const struct ynode *key = section->keys.v[i];
 		cleanup_free char *path = sysctl_file(key->text);
@@ -37,7 +35,6 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 		kernel_line_emit("sysctl", PHASE_SYSCTL, key, section->items.v[i], path, plan);
 	}
 	plan_share_files(plan, from);
-	return 0;
 }
 
 /* --- rules -------------------------------------------------------------------------------- */

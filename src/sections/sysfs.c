@@ -18,18 +18,15 @@ static const struct spec keys =
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
-		struct err *err)
+static void emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan)
 {
 	size_t from = plan->list.n;
 
 	(void)ctx;
-	(void)err;
 	for (size_t i = 0; i < section->keys.n; i++)
 		kernel_line_emit("sysfs", PHASE_SYSFS, section->keys.v[i], section->items.v[i],
 				 section->keys.v[i]->text, plan);
 	plan_share_files(plan, from);
-	return 0;
 }
 
 /* --- rules: contradictions with other sections and arguments ------------------------------- */

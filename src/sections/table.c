@@ -61,22 +61,17 @@ enum fault fault_of_change(const struct change *c)
 	return c->now.state == CHANGE_FAILED ? section->failed : section->differs;
 }
 
-int sections_emit(const struct section_ctx *ctx, struct plan *ret, struct err *err)
+void sections_emit(const struct section_ctx *ctx, struct plan *ret)
 {
 	static const struct ynode nothing = {.kind = YAML_MAP};
+	struct section_ctx own = *ctx;
 
 	for (const struct section *const *s = sections; *s; s++) {
 		const struct ynode *section = profile_section(ctx->profile, (*s)->name);
-		int r;
 
-		if (!section && (*s)->always)
-			section = &nothing;
-		if (!section)
-			continue;
-		r = (*s)->emit(ctx, section, ret, err);
-		if (r < 0)
-			return err_wrap(err, "%s", (*s)->name);
+		own.section = *s;
+		if (section || (*s)->always)
+			(*s)->emit(&own, section ? section : &nothing, ret);
 	}
 	plan_find_contests(ret, "sysfs");
-	return 0;
 }

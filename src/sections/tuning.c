@@ -11,6 +11,31 @@
 
 #define PROC_SYS "/proc/sys/"
 
+/* --- rows --------------------------------------------------------------------------------- */
+
+/* A row with a tuning. */
+struct given {
+	const char *key; /* its path from the section on */
+	const struct tuning *tuning;
+	const struct ynode *value; /* in the profile; NULL: none */
+};
+
+/* Calls with() for these rows, and the rows below them. node: their map; may be NULL. */
+static void each_row(const struct field *row, const char *above, char separator,
+		     const struct ynode *node, void (*with)(const struct given *g, void *arg),
+		     void *arg)
+{
+	for (; row->name; row++) {
+		cleanup_free char *key = xasprintf("%s%c%s", above, separator, row->name);
+		const struct given g = {key, row->item, ynode_get(node, row->name)};
+
+		if (row->item)
+			with(&g, arg);
+		else if (row->spec->kind == SPEC_MAP)
+			each_row(row->spec->fields, key, separator, g.value, with, arg);
+	}
+}
+
 /* --- values ------------------------------------------------------------------------------- */
 
 /* The file's content for the key's value, from the words of that file; the caller frees. */
@@ -31,12 +56,10 @@ struct change *tuning_add(const struct section_ctx *ctx, const struct tuning *t,
 			  const struct ynode *value, const char *file, const char *desired,
 			  struct plan *plan)
 {
-	cleanup_free char *name = xstrndup(id, strcspn(id, "/"));
-	const struct section *of = section_find(name);
+	const char *name = ctx->section->name, *key = id + strlen(name) + 1;
 	const struct ynode *section = profile_section(ctx->profile, name);
-	const char *key = id + strlen(name) + 1;
 	cleanup_free char *first = xstrndup(key, strcspn(key, "/"));
-	struct change *c = plan_add(plan, of->name, &kind_attr, STAGE_EARLY,
+	struct change *c = plan_add(plan, name, &kind_attr, STAGE_EARLY,
 				    str_starts(file, PROC_SYS) ? PHASE_SYSCTL : PHASE_SYSFS,
 				    value->at, "%s", id);
 
@@ -50,75 +73,58 @@ struct change *tuning_add(const struct section_ctx *ctx, const struct tuning *t,
 	return c;
 }
 
-static void emit_row(const struct section_ctx *ctx, const struct tuning *t, const char *id,
-		     const struct ynode *value, struct plan *plan)
-{
-	bool other = t->other_file && !root_exists(ctx->root, "%s", t->file) &&
-		     root_exists(ctx->root, "%s", t->other_file);
-	cleanup_free char *desired = in_file(t, value, other ? t->other_values : t->values);
+struct emission {
+	const struct section_ctx *ctx;
+	struct plan *plan;
+};
 
+static void emit_row(const struct given *g, void *arg)
+{
+	const struct emission *e = arg;
+	const struct tuning *t = g->tuning;
+	bool other = t->other_file && !root_exists(e->ctx->root, "%s", t->file) &&
+		     root_exists(e->ctx->root, "%s", t->other_file);
+	cleanup_free char *desired = NULL;
+
+	if (!g->value)
+		return;
+	desired = in_file(t, g->value, other ? t->other_values : t->values);
 	if (t->emit)
-		t->emit(ctx, t, id, value, plan);
+		t->emit(e->ctx, t, g->key, g->value, e->plan);
 	else
-		tuning_add(ctx, t, id, value, other ? t->other_file : t->file, desired, plan);
+		tuning_add(e->ctx, t, g->key, g->value, other ? t->other_file : t->file, desired,
+			   e->plan);
 }
 
-static void emit_rows(const struct section_ctx *ctx, const struct field *row, const char *id,
-		      const struct ynode *node, struct plan *plan)
+void tunings_emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan)
 {
-	for (; row->name; row++) {
-		const struct ynode *value = ynode_get(node, row->name);
-		cleanup_free char *below = xasprintf("%s/%s", id, row->name);
+	struct emission e = {ctx, plan};
 
-		if (value && row->item)
-			emit_row(ctx, row->item, below, value, plan);
-		else if (value && row->spec->kind == SPEC_MAP)
-			emit_rows(ctx, row->spec->fields, below, value, plan);
+	each_row(ctx->section->spec->fields, ctx->section->name, '/', node, emit_row, &e);
+}
+
+static void add_files(const struct given *g, void *arg)
+{
+	const struct tuning *t = g->tuning;
+	struct strv *ret = arg;
+
+	strv_add(ret, t->file);
+	if (t->other_file)
+		strv_add(ret, t->other_file);
+	if (t->attr.offers) {
+		cleanup_free char *offers = xasprintf(
+			"%.*s/%s", (int)(strrchr(t->file, '/') - t->file), t->file, t->attr.offers);
+
+		strv_add(ret, offers);
 	}
 }
 
-void tuning_emit_all(const struct section_ctx *ctx, const char *section, const struct ynode *node,
-		     struct plan *plan)
+void tunings_files(const struct section *section, struct strv *ret)
 {
-	emit_rows(ctx, section_find(section)->spec->fields, section, node, plan);
-}
-
-static void add_files(const struct field *row, struct strv *ret)
-{
-	for (; row->name; row++) {
-		const struct tuning *t = row->item;
-
-		if (!t) {
-			if (row->spec->kind == SPEC_MAP)
-				add_files(row->spec->fields, ret);
-			continue;
-		}
-		strv_add(ret, t->file);
-		if (t->other_file)
-			strv_add(ret, t->other_file);
-		if (t->attr.offers) {
-			cleanup_free char *offers =
-				xasprintf("%.*s/%s", (int)(strrchr(t->file, '/') - t->file),
-					  t->file, t->attr.offers);
-
-			strv_add(ret, offers);
-		}
-	}
-}
-
-void tuning_files(const char *section, struct strv *ret)
-{
-	add_files(section_find(section)->spec->fields, ret);
+	each_row(section->spec->fields, section->name, '/', NULL, add_files, ret);
 }
 
 /* --- rules -------------------------------------------------------------------------------- */
-
-/* A key in the profile: its path, row and value. */
-struct given {
-	const char *key;
-	const struct tuning *tuning;
-	const struct ynode *value;
-};
 
 static void judge_line(struct ruling *r, const struct given *g, const char *section,
 		       const struct ynode *line, const struct ynode *value, const char *path)
@@ -171,27 +177,16 @@ static void judge_argument(struct ruling *r, const struct given *g)
 		kernel_line_differs(r, g->value, g->key, arg);
 }
 
-static void judge_rows(struct ruling *r, const struct field *row, const char *path,
-		       const struct ynode *node)
+static void judge_row(const struct given *g, void *arg)
 {
-	for (; row->name; row++) {
-		const struct ynode *value = ynode_get(node, row->name);
-		cleanup_free char *key = xasprintf("%s.%s", path, row->name);
-		const struct given given = {key, row->item, value};
-
-		if (!value)
-			continue;
-		if (!row->item && row->spec->kind == SPEC_MAP)
-			judge_rows(r, row->spec->fields, key, value);
-		/* skip values that the schema has rejected */
-		if (!row->item || value->kind != YAML_SCALAR || !value->value.spec)
-			continue;
-		judge_lines(r, &given);
-		judge_argument(r, &given);
-	}
+	/* skip values that the schema has rejected */
+	if (!g->value || g->value->kind != YAML_SCALAR || !g->value->value.spec)
+		return;
+	judge_lines(arg, g);
+	judge_argument(arg, g);
 }
 
 void tunings_are_said_once(struct ruling *r, const char *name)
 {
-	judge_rows(r, section_find(name)->spec->fields, name, section(r, name));
+	each_row(section_find(name)->spec->fields, name, '.', section(r, name), judge_row, r);
 }

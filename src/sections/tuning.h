@@ -35,15 +35,13 @@ struct tuning {
 /* The governing keys, the last keys of a section. */
 #define TUNING_GOVERNS(keys) GOVERNING_KEYS_OF("section", "kernel", keys)
 
-/* Emits the changes of all keys that the profile has in that section. */
-void tuning_emit_all(const struct section_ctx *ctx, const char *section, const struct ynode *node,
-		     struct plan *plan);
+/* section.emit and section.files of these sections. */
+void tunings_emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan);
+void tunings_files(const struct section *section, struct strv *ret);
 /* Adds one change, for a tuning_emit: the file gets desired. id: "cpu/governor". */
 struct change *tuning_add(const struct section_ctx *ctx, const struct tuning *t, const char *id,
 			  const struct ynode *value, const char *file, const char *desired,
 			  struct plan *plan);
-/* Adds the files of a section's keys, for snapshots. */
-void tuning_files(const char *section, struct strv *ret);
 /*
  * Rule: raw lines of sysctl and sysfs, and kernel arguments, must not contradict the section's
  * keys.

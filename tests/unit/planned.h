@@ -34,10 +34,14 @@ static inline void planned_make(struct tmp *t, const char *text, struct planned 
 	assert_int_equal(device_sets_resolve(&p->node, p->profile->devices.v, p->profile->devices.n,
 					     &p->sets, &p->err),
 			 0);
-	ctx = (struct section_ctx){&t->root, &p->node, p->profile, &p->sets};
+	ctx = (struct section_ctx){.root = &t->root,
+				   .node = &p->node,
+				   .profile = p->profile,
+				   .sets = &p->sets,
+				   .kargs = &p->kargs};
 	p->result = sections_kargs(&ctx, &p->kargs, &p->err);
 	if (p->result == 0)
-		p->result = sections_emit(&ctx, &p->plan, &p->err);
+		sections_emit(&ctx, &p->plan);
 }
 
 static inline void planned_free(struct planned *p)

@@ -64,7 +64,8 @@ static inline void on_machine(struct tmp *t, const char *others, const char *che
 	assert_int_equal(device_sets_resolve(&ret->node, ret->profile->devices.v,
 					     ret->profile->devices.n, &ret->sets, &err),
 			 0);
-	ret->ctx = (struct section_ctx){&t->root, &ret->node, ret->profile, &ret->sets};
+	ret->ctx = (struct section_ctx){
+		.root = &t->root, .node = &ret->node, .profile = ret->profile, .sets = &ret->sets};
 }
 
 static inline void on_machine_free(struct on_machine *m)

@@ -351,7 +351,7 @@ struct log_case {
 	enum fault gravest;
 };
 
-#define LINE(pci, rest) "3,1,2,-;NVRM: Xid (" pci "): " rest "\n"
+#define XID_LINE(pci, rest) "3,1,2,-;NVRM: Xid (" pci "): " rest "\n"
 #define HERE "PCI:0000:1b:00"
 #define REQUIRED "GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)"
 #define RECOVERED "GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)"
@@ -359,45 +359,50 @@ struct log_case {
 static const struct log_case logs[] = {
 	{"", 0, 0, "", FAULT_NONE},
 	{"6,1,2,-;nvidia: loaded\n", 0, 0, "", FAULT_NONE},
-	{LINE(HERE, "79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."), 1, 0,
+	{XID_LINE(HERE, "79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."), 1, 0,
 	 "Xid 79, the GPU has fallen off the bus: power", FAULT_GPU_OFF_BUS},
-	{LINE("PCI:0000:1c:00", "79, GPU has fallen off the bus."), 0, 0, "", FAULT_NONE},
-	{LINE("PCI:0001:1b:00", "79, GPU has fallen off the bus."), 0, 0, "", FAULT_NONE},
-	{LINE("PCI:0000:1b:00 GPU-I:01 GPU-CI:00", "94, pid=7, name=x, Contained"), 1, 0, "Xid 94,",
+	{XID_LINE("PCI:0000:1c:00", "79, GPU has fallen off the bus."), 0, 0, "", FAULT_NONE},
+	{XID_LINE("PCI:0001:1b:00", "79, GPU has fallen off the bus."), 0, 0, "", FAULT_NONE},
+	{XID_LINE("PCI:0000:1b:00 GPU-I:01 GPU-CI:00", "94, pid=7, name=x, Contained"), 1, 0,
+	 "Xid 94,", FAULT_NONE},
+	{XID_LINE("PCI:0000:1b:00 GPU-I:01", "94, pid=7, name=x, Contained"), 1, 0, "Xid 94,",
 	 FAULT_NONE},
-	{LINE("PCI:0000:1b:00 GPU-I:01", "94, pid=7, name=x, Contained"), 1, 0, "Xid 94,",
-	 FAULT_NONE},
-	{LINE("0000:1b:00", "48, DBE"), 1, 0, "Xid 48,", FAULT_NONE}, /* of old drivers */
-	{LINE(HERE, "13, Graphics SM Warp Exception") LINE(HERE, "31, pid=1, name=x, MMU Fault")
-		 LINE(HERE, "43, pid=1") LINE(HERE, "45, pid=1"),
+	{XID_LINE("0000:1b:00", "48, DBE"), 1, 0, "Xid 48,", FAULT_NONE}, /* of old drivers */
+	{XID_LINE(HERE, "13, Graphics SM Warp Exception")
+		 XID_LINE(HERE, "31, pid=1, name=x, MMU Fault") XID_LINE(HERE, "43, pid=1")
+			 XID_LINE(HERE, "45, pid=1"),
 	 0, 4, "", FAULT_NONE},
-	{LINE(HERE, "63, Row Remapper: New row marked") LINE(HERE, "63, Row Remapper: again")
-		 LINE(HERE, "31, MMU Fault") LINE(HERE, "74, NVLink"),
+	{XID_LINE(HERE, "63, Row Remapper: New row marked")
+		 XID_LINE(HERE, "63, Row Remapper: again") XID_LINE(HERE, "31, MMU Fault")
+			 XID_LINE(HERE, "74, NVLink"),
 	 2, 1, "Xid 63 (2 times), a row", FAULT_GPU_NVLINK},
-	{LINE(HERE, "149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 (0x021425c6)"), 1, 0,
+	{XID_LINE(HERE, "149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 (0x021425c6)"), 1, 0,
 	 "a fatal NVLink error", FAULT_GPU_NVLINK},
-	{LINE(HERE, "149, NETIR_LINK_EVT  Nonfatal XC0 i0 Link 01 (0x021425c6)"), 0, 1, "",
+	{XID_LINE(HERE, "149, NETIR_LINK_EVT  Nonfatal XC0 i0 Link 01 (0x021425c6)"), 0, 1, "",
 	 FAULT_NONE},
-	{LINE(HERE, "149, NETIR_LINK_EVT  Fatal XC0 i0 Link 01, name=nonfatal"), 1, 0,
+	{XID_LINE(HERE, "149, NETIR_LINK_EVT  Fatal XC0 i0 Link 01, name=nonfatal"), 1, 0,
 	 "a fatal NVLink error", FAULT_GPU_NVLINK},
-	{LINE(HERE, "333, something new"), 1, 0, "Xid 333, see NVIDIA's catalog", FAULT_GPU_XID},
-	{LINE(HERE, "119, Timeout after 45s of waiting for RPC response from GPU0 GSP!")
-		 LINE(HERE, "154, " REQUIRED),
+	{XID_LINE(HERE, "333, something new"), 1, 0, "Xid 333, see NVIDIA's catalog",
+	 FAULT_GPU_XID},
+	{XID_LINE(HERE, "119, Timeout after 45s of waiting for RPC response from GPU0 GSP!")
+		 XID_LINE(HERE, "154, " REQUIRED),
 	 2, 0, "Xid 154, the driver asks for a reset", FAULT_GPU_XID},
 	/* reset since then */
-	{LINE(HERE, "119, Timeout") LINE(HERE, "154, " REQUIRED) LINE(HERE, "154, " RECOVERED), 0,
-	 0, "", FAULT_NONE},
+	{XID_LINE(HERE, "119, Timeout") XID_LINE(HERE, "154, " REQUIRED)
+		 XID_LINE(HERE, "154, " RECOVERED),
+	 0, 0, "", FAULT_NONE},
 	/* another GPU's recovery is not this one's */
-	{LINE(HERE, "119, Timeout") LINE("PCI:0000:1c:00", "154, " RECOVERED), 1, 0, "Xid 119,",
-	 FAULT_NONE},
+	{XID_LINE(HERE, "119, Timeout") XID_LINE("PCI:0000:1c:00", "154, " RECOVERED), 1, 0,
+	 "Xid 119,", FAULT_NONE},
 	/* a process may have any name */
-	{LINE(HERE, "119, Timeout") LINE(HERE, "154, pid=7, name=to 0x0 , " REQUIRED), 2, 0,
+	{XID_LINE(HERE, "119, Timeout") XID_LINE(HERE, "154, pid=7, name=to 0x0 , " REQUIRED), 2, 0,
 	 "Xid 119,", FAULT_NONE},
-	{LINE(HERE, "119, Timeout") LINE(HERE, "154, pid=7, name=" RECOVERED ", " REQUIRED), 2, 0,
-	 "Xid 119,", FAULT_NONE},
-	{LINE(HERE, "119, Timeout") LINE(HERE, "154, to 0x0 "), 2, 0, "Xid 119,", FAULT_NONE},
-	{"3,1,2,-;NVRM: Xid (\n3,1,2,-;NVRM: Xid (PCI:): 79,\n" LINE("PCI:+000:1b:00", "79, x")
-		 LINE("PCI:0000:1b:000", "79, x"),
+	{XID_LINE(HERE, "119, Timeout") XID_LINE(HERE, "154, pid=7, name=" RECOVERED ", " REQUIRED),
+	 2, 0, "Xid 119,", FAULT_NONE},
+	{XID_LINE(HERE, "119, Timeout") XID_LINE(HERE, "154, to 0x0 "), 2, 0, "Xid 119,",
+	 FAULT_NONE},
+	{"3,1,2,-;NVRM: Xid (\n3,1,2,-;NVRM: Xid (PCI:): 79,\n" XID_LINE("PCI:+000:1b:00", "79, x")
+		 XID_LINE("PCI:0000:1b:000", "79, x"),
 	 0, 0, "", FAULT_NONE},
 	/* names that users choose: of a program, a cgroup, a process; written to /dev/kmsg */
 	{"6,1,2,-;a[27]: segfault at 0 ip 0 error 6 in NVRM: Xid (" HERE "): 79, x[115b]\n", 0, 0,
@@ -409,8 +414,8 @@ static const struct log_case logs[] = {
 	{"6,1,2,-;NVRM: Xid (0000[27]: segfault at 0 in 1b:00): 79, x\n", 0, 0, "", FAULT_NONE},
 	{"12,1,2,-;NVRM: Xid (" HERE "): 79, x\n", 0, 0, "", FAULT_NONE},
 	{"6,1,2,-;x\n NVRM: Xid (" HERE "): 79, x\n", 0, 0, "", FAULT_NONE},
-	{LINE(HERE, "79, x") "6,2,2,-;a[27]: segfault in NVRM: Xid (" HERE "): 154, " RECOVERED
-			     "\n",
+	{XID_LINE(HERE, "79, x") "6,2,2,-;a[27]: segfault in NVRM: Xid (" HERE "): 154, " RECOVERED
+				 "\n",
 	 1, 0, "Xid 79,", FAULT_GPU_OFF_BUS},
 };
 
@@ -428,16 +433,16 @@ static void find(struct tmp *t, const char *text, const struct cpus *fatal, stru
 static void test_unreadable_xids(void **state)
 {
 	static const char *const forms[] = {
-		BOOT LINE(HERE, "nonsense"),
+		BOOT XID_LINE(HERE, "nonsense"),
 		BOOT "3,1,2,-;NVRM: Xid (PCI:0000:1b:00\n",
-		BOOT LINE(HERE, "99999999999, too large"),
-		BOOT LINE(HERE, "1000, too large"),
-		BOOT LINE(HERE, "512, too large") LINE(HERE, "31, MMU Fault"),
-		BOOT LINE(HERE, "79"),
-		BOOT LINE(HERE, "79 , x"),
-		BOOT LINE(HERE, "+79, x"),
-		BOOT LINE(HERE, "-79, x"),
-		BOOT LINE(HERE, " 79, x"),
+		BOOT XID_LINE(HERE, "99999999999, too large"),
+		BOOT XID_LINE(HERE, "1000, too large"),
+		BOOT XID_LINE(HERE, "512, too large") XID_LINE(HERE, "31, MMU Fault"),
+		BOOT XID_LINE(HERE, "79"),
+		BOOT XID_LINE(HERE, "79 , x"),
+		BOOT XID_LINE(HERE, "+79, x"),
+		BOOT XID_LINE(HERE, "-79, x"),
+		BOOT XID_LINE(HERE, " 79, x"),
 	};
 	struct xids found;
 
@@ -447,7 +452,8 @@ static void test_unreadable_xids(void **state)
 		tmp_write(*state, KMSG, forms[i]);
 		xid_gives(*state, wanted);
 	}
-	find(*state, BOOT LINE(HERE, "1000, x") LINE(HERE, "154, " RECOVERED), NULL, &found);
+	find(*state, BOOT XID_LINE(HERE, "1000, x") XID_LINE(HERE, "154, " RECOVERED), NULL,
+	     &found);
 	assert_null(found.unreadable);
 	str_free(&found.text);
 }
@@ -473,8 +479,8 @@ static void test_xids(void **state)
 /* What the profile lists is a fault, and nothing else; NVLink's nonfatal ones are none ever. */
 static void test_fatal_by_the_profile(void **state)
 {
-	static const char log[] = LINE(HERE, "79, off the bus") LINE(HERE, "43, pid=1")
-		LINE(HERE, "149, X Fatal") LINE(HERE, "149, NETIR_LINK_EVT  Nonfatal");
+	static const char log[] = XID_LINE(HERE, "79, off the bus") XID_LINE(HERE, "43, pid=1")
+		XID_LINE(HERE, "149, X Fatal") XID_LINE(HERE, "149, NETIR_LINK_EVT  Nonfatal");
 	struct xids found;
 	struct cpus fatal;
 

@@ -279,10 +279,9 @@ static void looks(struct tmp *t, const char *check, const char *want)
 	struct on_machine m;
 	struct plan plan = {0};
 	struct str got = {0};
-	struct err err = {0};
 
 	on_machine(t, SETS, check, &m);
-	section_find("gate")->emit(&m.ctx, profile_section(m.profile, "gate"), &plan, &err);
+	section_find("gate")->emit(&m.ctx, profile_section(m.profile, "gate"), &plan);
 	for (size_t i = 0; i < plan.list.n; i++)
 		str_addf(&got, "%s %s %s\n", plan.list.v[i]->id, plan.list.v[i]->target,
 			 plan.list.v[i]->desired);

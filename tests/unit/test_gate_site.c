@@ -37,7 +37,8 @@ static void open_site(struct site *s, const struct tmp *t, const char *text)
 	vec_push(&s->sets.set, set);
 	cpus_parse("0-1", &s->node.nodes);
 	cpus_parse("0-1", &s->node.nodes_with_cpu);
-	s->ctx = (struct section_ctx){&t->root, &s->node, &s->profile, &s->sets};
+	s->ctx = (struct section_ctx){
+		.root = &t->root, .node = &s->node, .profile = &s->profile, .sets = &s->sets};
 	checks = ynode_get(profile_section(&s->profile, "gate"), "checks");
 	check_measures(&s->ctx, checks->keys.v[0]->text, checks->items.v[0], &s->probes);
 	assert_int_equal(s->probes.list.n, 1);

@@ -60,7 +60,7 @@ static void begin_boot(struct tmp *t, unsigned int number)
 
 static int begin(struct tmp *t, const struct run *run)
 {
-	struct section_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
+	const struct section_ctx ctx = run_sections(run);
 
 	return hold_back_begin(&ctx, &run->plan, &t->err);
 }

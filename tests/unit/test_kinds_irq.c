@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "kinds/kind.h"
+#include "kinds/near_cpus.h"
 #include "row.h"
 #include "tree.h"
 
@@ -84,7 +85,7 @@ static void begin(struct trial *x, struct tmp *t, const char *affinity, const ch
 			"irq");
 	x->value = row_value(row_find("irq", "affinity"), affinity);
 	change_want(x->c, x->value);
-	change_on(x->c, FN, NULL);
+	change_on(x->c, FN, &irq_affinity);
 	if (isolated)
 		x->isolated = row_value(row_find("kernel_args", "isolate_cpus"), isolated);
 	x->c->on.node = x->isolated;
