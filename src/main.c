@@ -65,8 +65,6 @@ static const struct {
 	{OPT_KEEP, "keep", NULL,
 	 "(used by railhead-gate.service) save this boot's measurements for the next boot",
 	 AT(keep)},
-	{OPT_RENEW, "renew", NULL, "(used by railhead-renew.timer) publish the verdict again",
-	 AT(renew)},
 	{OPT_RECHECK, "recheck", NULL,
 	 "(used by railhead-recheck.timer) look again at a node that may take work", AT(recheck)},
 	{OPT_FOR, "for", "DURATION", "admit work for this long: 1m to 7d", AT(for_time)},

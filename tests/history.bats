@@ -105,7 +105,7 @@ boots_with() { # GB/S...
   gate 0 3e9 --again
   holds '(.boots | length == 1) and .boots[0].figures[0].value == 3e9'
   cp "$store" "$BATS_TEST_TMPDIR/before"
-  for option in --recheck --renew ''; do
+  for option in --recheck ''; do
     # shellcheck disable=SC2086 # none is no argument
     with_bench "$railhead" gate $option --root "$root"
     cmp "$store" "$BATS_TEST_TMPDIR/before"

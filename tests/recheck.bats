@@ -29,14 +29,78 @@ recheck() { # STATUS VERDICT
   if [ "$2" = ready ]; then [ -e "$root/run/railhead/ready" ]; else [ ! -e "$root/run/railhead/ready" ]; fi
 }
 
-@test "a node as it was judged: nothing is written or said" {
+@test "a node as it was judged: the time of the look is written, and nothing is said" {
+  local record=$root/run/railhead/status.json metrics=$root/var/lib/prometheus/node-exporter/railhead.prom
+  mkdir -p "${metrics%/*}"
   ready
-  files() { find "$root" ! -name lock -printf '%p %T@ %s\n' | sort; }
+  jq '.last_look.unix_time = 1' "$record" >"$BATS_TEST_TMPDIR/record"
+  cp "$BATS_TEST_TMPDIR/record" "$record"
+  files() { find "$root" ! -name lock ! -path '*/run/railhead*' ! -path '*/node-exporter*' -printf '%p %T@ %s\n' | sort; }
   files >"$BATS_TEST_TMPDIR/before"
   recheck 0 ready
   [ -z "$output" ]
   files | diff "$BATS_TEST_TMPDIR/before" -
+  diff <(jq 'del(.last_look)' "$BATS_TEST_TMPDIR/record") <(jq 'del(.last_look)' "$record")
   [ "$(cat "$root/proc/sys/vm/swappiness")" = 10 ]
+  local at=$(jq .last_look.unix_time "$record")
+  [ $(($(date +%s) - at)) -lt 600 ]
+  grep -qx "railhead_looked_timestamp_seconds $at" "$metrics"
+  grep -q '^railhead_info{.*boot_id="[0-9a-f-]*"} 1$' "$metrics"
+}
+
+long_ago() { # as if nothing had looked at the node since it booted
+  local record=$root/run/railhead/status.json
+  jq '.last_look.at_usec = 1 | .last_look.interval_usec = 1000' "$record" >"$BATS_TEST_TMPDIR/record"
+  cp "$BATS_TEST_TMPDIR/record" "$record"
+}
+
+@test "a claim that nothing has looked at for four intervals of the timer is too old" {
+  ready
+  run -0 "$railhead" status --root "$root"
+  [[ $output != *age:* ]]
+  long_ago
+  run -7 "$railhead" status --root "$root"
+  [[ $output == *"ready"*"work is not admitted"*"age:"*"nothing has looked at the node for "*"railhead-recheck.timer"* ]]
+  run -7 "$railhead" status --json --root "$root"
+  jq -e '.verdict == "ready" and .not_looked_at_minutes >= 0' <<<"$output"
+  # work that a person lets in is no claim of a look
+  run -0 "$railhead" admit --for 1h --reason test --root "$root"
+  run -7 "$railhead" status --root "$root"
+  recheck 0 ready
+  run -0 "$railhead" status --root "$root"
+  [[ $output != *age:* ]]
+}
+
+@test "a boot in which railhead cannot start claims nothing of the boot before" {
+  local metrics=$root/var/lib/prometheus/node-exporter features=$root/etc/kubernetes/node-feature-discovery/features.d
+  mkdir -p "$metrics" "$features"
+  ready
+  [ -e "$metrics/railhead.prom" ] && [ -e "$features/railhead" ]
+  systemd-tmpfiles --root="$root" --remove "$BATS_TEST_DIRNAME/../units/railhead.tmpfiles"
+  [ -e "$metrics/railhead.prom" ]
+  systemd-tmpfiles --root="$root" --boot --remove "$BATS_TEST_DIRNAME/../units/railhead.tmpfiles"
+  [ -z "$(ls -A "$metrics" "$features" | grep railhead)" ]
+}
+
+@test "railhead.conf ends the looks by recheck: off, and status and metrics say so" {
+  local metrics=$root/var/lib/prometheus/node-exporter/railhead.prom
+  mkdir -p "${metrics%/*}"
+  ready
+  grep -qx 'railhead_recheck_enabled 1' "$metrics"
+  put "$root/etc/railhead/railhead.conf" $'schema: 1\nrecheck: off'
+  long_ago
+  put "$root/proc/sys/vm/swappiness" 60
+  recheck 0 ready
+  grep -qx 'railhead_recheck_enabled 0' "$metrics"
+  run -0 "$railhead" status --root "$root"
+  [[ $output == *"age:"*"nothing looks at the node again (railhead.conf: recheck: off)"* ]]
+  # any other word is a mistake: nobody looks, and nobody wanted that
+  put "$root/etc/railhead/railhead.conf" $'schema: 1\nrecheck: never'
+  recheck 0 ready
+  [[ $output == *"railhead.conf, or a drop-in of it, is invalid"* ]]
+  run -7 "$railhead" status --root "$root"
+  rm "$root/etc/railhead/railhead.conf"
+  recheck 7 lapsed
 }
 
 @test "a value that another program set lapses the node, and is not set again; the node heals with it" {
@@ -247,7 +311,7 @@ recheck() { # STATUS VERDICT
 }
 
 @test "it goes with no other option of gate" {
-  for option in --again --retry --keep --renew; do
+  for option in --again --retry --keep; do
     run -2 "$railhead" gate --recheck "$option" --root "$root"
   done
 }

@@ -63,7 +63,7 @@ P
 
 # Of each verb that reads a tree.
 verbs=("survey --json" "survey --html -" "survey --snapshot -" plan verify "apply --stage devices"
-  gate "gate --recheck" "gate --renew" "why pcie" "check" "bake" "kargs" "show" "show sku --resolved"
+  gate "gate --recheck" "why pcie" "check" "bake" "kargs" "show" "show sku --resolved"
   "status" "history" "match --explain" "import" "draft" "calibrate" "admit --for 1h --reason x"
   "apply --device $PF0")
 

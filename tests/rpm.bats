@@ -236,7 +236,7 @@ systemctl --no-reload disable railhead-early.service railhead-devices.service ra
 systemctl stop railhead-admit-end.timer
 railhead kargs --mend --undo
 railhead bake --root / --undo
-systemctl --no-reload disable --now railhead-recheck.timer railhead-renew.timer railhead-retry.timer railhead-trial.timer
+systemctl --no-reload disable --now railhead-recheck.timer railhead-retry.timer railhead-trial.timer
 grub2-mkconfig --help
 grub2-mkconfig --no-grubenv-update -o /boot/grub2/grub.cfg
 dracut --force --quiet /boot/initramfs-$old.img $old

@@ -347,11 +347,11 @@ time.sleep(1000)' >"$BATS_TEST_TMPDIR/listens" 3>&- &
   before=$(date -u -d "$(sed -n 's/^# +expiry-time=//p' "$label")" +%s)
   [ $((before - begin)) -ge 7200 ]
   sed -i 's/expiry-time=.*/expiry-time=2020-01-01T00:00:00Z/' "$label"
-  run -0 "$railhead" gate --renew --root "$root"
+  run -0 "$railhead" gate --recheck --root "$root"
   after=$(date -u -d "$(sed -n 's/^# +expiry-time=//p' "$label")" +%s)
   [ "$after" -ge "$before" ]
   rm "$ready" # what is not so any more is not renewed
-  run -0 "$railhead" gate --renew --root "$root"
+  run -0 "$railhead" gate --recheck --root "$root"
   [ "$(claims)" = "" ]
   run ! grep expiry "$label"
 }

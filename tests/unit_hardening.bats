@@ -13,7 +13,6 @@ setup() {
 # the gate does. The services of a trial are what ends it in the worst case: they have the common part.
 limits() {
   cat <<'END'
-railhead-renew 20
 railhead-settled 55
 railhead-admit-end 55
 railhead-recheck 55
@@ -46,10 +45,10 @@ END
 
 # A namespace that can't be made, or that hangs at a dead NFS server, would be a verdict or a mark that
 # is not written.
-@test "no service but renew has mounts of its own; all have devices and openat2" {
+@test "no service has mounts of its own; all have devices and openat2" {
   local unit own='^(Protect(System|Home|Clock|Proc|Kernel[A-Z][a-z]*|ControlGroups)|Private[A-Z][a-z]*|Read(Write|Only)Paths|InaccessiblePaths|BindPaths|TemporaryFileSystem|ProcSubset|MountFlags|DevicePolicy|DeviceAllow)='
   for unit in *.service railhead-.service.d/*.conf; do
-    [ "$unit" = railhead-renew.service ] || run ! grep -nE "$own" "$unit"
+    run ! grep -nE "$own" "$unit"
   done
   run ! grep -rn '^RestrictSUIDSGID=\|^DynamicUser=' .
   grep -q '^SystemCallErrorNumber=EPERM$' railhead-.service.d/hardening.conf # SIGSYS would look like a crash
@@ -78,7 +77,7 @@ deadline() { # UNIT-FILE: seconds
   eval "$(grep -E '^(limit|grace)=' ../packaging/initramfs-tools/railhead)"
   grep -qF "| the script of initramfs-tools, in its place | $((limit + grace + 1)) s |" $page
   # those that nothing waits for
-  grep -qF "| $(for unit in settled recheck renew device@; do
+  grep -qF "| $(for unit in settled recheck device@; do
     echo "$(deadline "railhead-$unit.service") s,"
   done | paste -sd' ' | sed 's/,$//') |" $page
   grep -qF "railhead-trial-stop.service $(deadline railhead-trial-stop.service) s |" $page

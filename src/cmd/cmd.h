@@ -57,7 +57,6 @@ typedef uint64_t verb_options;
 #define OPT_FORCE OPT_BIT(22)
 #define OPT_GATE OPT_BIT(23)
 #define OPT_UNDO OPT_BIT(24)
-#define OPT_RENEW OPT_BIT(25)
 #define OPT_COLOUR OPT_BIT(26)
 #define OPT_NO_PAGER OPT_BIT(27)
 #define OPT_RECHECK OPT_BIT(28)
@@ -75,8 +74,8 @@ struct invocation {
 	struct root foreign;	/* this machine's own, for its profiles: see profiles_root() */
 	struct scratch scratch; /* where root_path was unpacked, if it is an archive */
 	const char *root_path;
-	bool json, retry, explain, again, reset, resolved, all, schema, mend, end, keep, renew,
-		recheck, merge, force, undo, no_pager, watch, strict;
+	bool json, retry, explain, again, reset, resolved, all, schema, mend, end, keep, recheck,
+		merge, force, undo, no_pager, watch, strict;
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
 	const char *profile, *snapshot, *html, *format, *device, *for_time, *reason, *runs,

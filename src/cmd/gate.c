@@ -101,6 +101,7 @@ static int recheck(struct invocation *inv)
 {
 	struct recheck r = {.root = &inv->root,
 			    .pause_usec = inv->root.live ? RECHECK_PAUSE_US : 0,
+			    .interval = inv->root.live ? manager_timer_interval(RECHECK_TIMER) : 0,
 			    .complain = complain_text};
 	int code = recheck_run(&r) < 0 ? EXIT_INTERNAL : EXIT_OK;
 	struct screen screen = screen_look();
@@ -130,16 +131,13 @@ static int run(struct invocation *inv)
 			      .at_work = show_progress};
 	int code = EXIT_OK;
 
-	if (inv->retry + inv->again + inv->keep + inv->renew + inv->recheck > 1)
-		return fail(
-			EXIT_USAGE,
-			"gate: --again, --retry, --keep, --renew and --recheck exclude each other");
+	if (inv->retry + inv->again + inv->keep + inv->recheck > 1)
+		return fail(EXIT_USAGE,
+			    "gate: --again, --retry, --keep and --recheck exclude each other");
 	if (inv->recheck)
 		return recheck(inv);
 	if (inv->keep)
 		code = keep(&j);
-	else if (inv->renew)
-		judgement_renew(&j);
 	else
 		code = judge(inv, &j);
 	say_warnings(&j.status);
@@ -154,8 +152,8 @@ const struct verb verb_gate = {
 	.name = "gate",
 	.args = "",
 	.help = "verify, measure and judge the node; start dependent units when it is ready",
-	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_AGAIN | OPT_RETRY | OPT_KEEP |
-		   OPT_RENEW | OPT_RECHECK,
+	.options =
+		OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_AGAIN | OPT_RETRY | OPT_KEEP | OPT_RECHECK,
 	.writes = true,
 	.run = run,
 };

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "cmd/cmd.h"
+#include "profile/site.h"
 #include "report/status_text.h"
 #include "sys/clock.h"
 #include "sys/state.h"
@@ -34,17 +35,24 @@ static bool load_once(const struct root *root, struct status *ret)
 }
 
 /*
- * Waits for a judgement for a moment only. A state that lasts is shown, because it lasts if the
- * judgement was killed.
+ * Also judges the age of the last look. Waits for a judgement for a moment only. A state that lasts
+ * is shown, because it lasts if the judgement was killed.
  */
 void status_load_settled(const struct root *root, struct status *ret)
 {
 	uint64_t until = clock_usec() + MIDST_US;
+	struct diags unused = {0};
+	struct site site;
 
 	while (load_once(root, ret) && clock_usec() < until) {
 		status_free(ret);
 		usleep(LOOK_AGAIN_US);
 	}
+	site_load(root, &site, &unused);
+	diags_free(&unused);
+	ret->record.unwatched = site.recheck_off;
+	if (!site.recheck_off)
+		record_judge_age(&ret->record);
 }
 
 static int run(struct invocation *inv)

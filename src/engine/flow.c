@@ -101,6 +101,8 @@ const struct flow_row flow_rows[] = {
 	{FLOW_STOPPED, ANY, UNJUDGED | WAITING, STOPS},
 	{FLOW_STOPPED_REBOOTS, ANY, UNJUDGED | WAITING, STOPS | FLOW_KEEPS_PASS},
 	{FLOW_RENEW, ANY, SAME, FLOW_RENEWS},
+	{FLOW_LOOKED, ADMITTED | LAPSED, SAME, FLOW_RECORDS},
+	{FLOW_LOOKED, BUT(ADMITTED | LAPSED), NEVER, 0},
 
 	{FLOW_DEVICE, ADMITTED | LAPSED, SAME, 0},
 	{FLOW_DEVICE, BUT(ADMITTED | LAPSED), SAME, FLOW_REFUSES},
@@ -185,6 +187,7 @@ const char *flow_event_name(enum flow_event e)
 		[FLOW_STOPPED] = "the gate's unit is stopped",
 		[FLOW_STOPPED_REBOOTS] = "the gate's unit is stopped by a reboot",
 		[FLOW_RENEW] = "readers must be informed again, before labels lapse",
+		[FLOW_LOOKED] = "a later look finds nothing new",
 		[FLOW_DEVICE] = "a device that is watched has an event",
 		[FLOW_DEVICE_LOST] = "a device is lost",
 		[FLOW_DEVICE_AWAY] = "a look after a loss keeps work out",

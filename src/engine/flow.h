@@ -53,7 +53,8 @@ enum flow_event {
 	FLOW_NOT_WRITTEN,	/* a verdict that admits work could not be written */
 	FLOW_STOPPED,		/* railhead-gate.service was stopped */
 	FLOW_STOPPED_REBOOTS,	/* by a reboot */
-	FLOW_RENEW,		/* --renew */
+	FLOW_RENEW,		/* --recheck, without a look */
+	FLOW_LOOKED,		/* --recheck */
 	/* of a device */
 	FLOW_DEVICE, /* an event of a function that is watched */
 	FLOW_DEVICE_LOST,

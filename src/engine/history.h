@@ -2,7 +2,7 @@
 /*
  * The results of this node's boots: /var/lib/railhead/history.json, with an entry for each boot
  * that a gate has judged, oldest first. A new judgement replaces the entry of its boot, and keeps
- * the parts of its last ready verdict. Later looks (`gate --recheck`, `gate --renew`) write
+ * the parts of its last ready verdict. Later looks (`gate --recheck`) write
  * nothing.
  *
  * An entry holds no serial number, only digests of serial numbers (gate/binding.h).

@@ -291,6 +291,7 @@ static void say_unjudged(struct work *w)
 
 static void judge_all(struct work *w)
 {
+	record_looked(w->record, w->record->last_look.interval);
 	gate_judge(w->run.profile, &w->run.plan, &w->record->measurements, &w->v);
 	if (w->goes_on)
 		under_load_keep(w->record, &w->run, &w->v);
@@ -355,6 +356,7 @@ static bool looks_keep_out(struct work *w)
 	run_look_gate(&w->run, 0, &result);
 	if (wants_reboot(w))
 		return false;
+	record_looked(w->record, w->record->last_look.interval);
 	gate_judge(w->run.profile, &w->run.plan, &nothing, &w->v);
 	keep_out = !w->v.admit;
 	verdict_free(&w->v);
@@ -624,19 +626,6 @@ int judgement_stop(struct judgement *j)
 }
 
 /* If a process holds the lock, it informs the readers when it ends. */
-void judgement_renew(struct judgement *j)
-{
-	struct flow flow = {.root = j->root, .status = &j->status, .complain = j->complain};
-	cleanup_close int lock = -1;
-	struct err err = {0};
-
-	lock = state_lock(j->root, clock_usec(), &err);
-	if (lock < 0)
-		return;
-	status_load(j->root, &j->status);
-	flow_move(&flow, FLOW_RENEW, NULL);
-}
-
 void judgement_free(struct judgement *j)
 {
 	status_free(&j->status);

@@ -44,6 +44,4 @@ struct judgement {
 int judgement_run(struct judgement *j);
 /* The unit of the gate ends, and its verdict with it (`railhead gate --keep`). */
 int judgement_stop(struct judgement *j);
-/* Informs readers again (`railhead gate --renew`). */
-void judgement_renew(struct judgement *j);
 void judgement_free(struct judgement *j);

@@ -2,12 +2,14 @@
 #include "engine/publish.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "boot/mode.h"
+#include "profile/site.h"
 #include "sys/read.h"
 #include "sys/state.h"
 
@@ -137,7 +139,24 @@ static void add_figures(struct str *out, const struct measurements *all)
 	}
 }
 
-char *publish_metrics(const struct record *record, bool ready)
+static void add_look(struct str *out, const struct record *record, bool recheck)
+{
+	str_addf(out,
+		 "# HELP railhead_recheck_enabled Whether the node is looked at again after its "
+		 "verdict (railhead.conf).\n"
+		 "# TYPE railhead_recheck_enabled gauge\n"
+		 "railhead_recheck_enabled %d\n",
+		 recheck);
+	if (record->last_look.at)
+		str_addf(out,
+			 "# HELP railhead_looked_timestamp_seconds Time of the last look at the "
+			 "node.\n"
+			 "# TYPE railhead_looked_timestamp_seconds gauge\n"
+			 "railhead_looked_timestamp_seconds %" PRId64 "\n",
+			 record->last_look.wall);
+}
+
+char *publish_metrics(const struct record *record, bool ready, bool recheck)
 {
 	struct str out = {0};
 
@@ -159,7 +178,10 @@ char *publish_metrics(const struct record *record, bool ready)
 	add_label(&out, "version", or_empty(record->profile.version));
 	str_add(&out, ",");
 	add_label(&out, "verdict", verdict_of(record, ready));
+	str_add(&out, ",");
+	add_label(&out, "boot_id", or_empty(record->boot_id));
 	str_add(&out, "} 1\n");
+	add_look(&out, record, recheck);
 	add_changes(&out, record);
 	add_faults(&out, record);
 	add_figures(&out, &record->measurements);
@@ -212,12 +234,12 @@ static void add_fault(struct str *out, const struct record *record)
 	add_feature(out, "action", fault_action_name(fault_row(seen[0].fault)->action));
 }
 
-char *publish_features(const struct record *record, bool ready, time_t now)
+char *publish_features(const struct record *record, bool ready, time_t looked)
 {
 	struct str out = {0};
 
 	if (ready)
-		add_expiry(&out, now - now % STEP_S + STEP_S + PUBLISH_LASTS_S);
+		add_expiry(&out, looked - looked % STEP_S + STEP_S + PUBLISH_LASTS_S);
 	add_feature(&out, "ready", ready ? "true" : "false");
 	add_feature(&out, "verdict", verdict_of(record, ready));
 	if (by_hand(record, ready))
@@ -246,11 +268,25 @@ static int tell_one(const struct root *root, enum notice n, const char *text, bo
 	return ready ? notice_write(root, n, text, err) : notice_withdraw(root, n, text, err);
 }
 
+static bool is_looked_at(const struct root *root)
+{
+	struct diags unused = {0};
+	struct site site;
+
+	site_load(root, &site, &unused);
+	diags_free(&unused);
+	return !site.recheck_off;
+}
+
 void publish(const struct root *root, const struct record *record, bool ready,
 	     struct strv *warnings)
 {
-	cleanup_free char *metrics = publish_metrics(record, ready);
-	cleanup_free char *features = publish_features(record, ready, time(NULL));
+	bool recheck = is_looked_at(root);
+	cleanup_free char *metrics = publish_metrics(record, ready, recheck);
+	cleanup_free char *features = publish_features(
+		record, ready,
+		recheck && record->verdict.admit && record->last_look.at ? record->last_look.wall
+									 : time(NULL));
 	const char *const texts[NOTICE_COUNT] = {metrics, features};
 	bool special = is_special(root);
 

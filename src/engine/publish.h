@@ -22,9 +22,10 @@ void publish(const struct root *root, const struct record *record, bool ready,
 	     struct strv *warnings);
 
 /*
- * Only the texts. The caller frees. Ready labels expire PUBLISH_LASTS_S after now (wall clock),
- * because railhead may never run again to withdraw them. railhead-renew.timer renews them.
+ * Only the texts. The caller frees. recheck: whether later looks are wanted. Ready labels expire
+ * PUBLISH_LASTS_S after the last look (wall clock), because railhead may never run again to
+ * withdraw them. Each recheck renews them.
  */
 #define PUBLISH_LASTS_S 7200
-char *publish_metrics(const struct record *record, bool ready);
-char *publish_features(const struct record *record, bool ready, time_t now);
+char *publish_metrics(const struct record *record, bool ready, bool recheck);
+char *publish_features(const struct record *record, bool ready, time_t looked);

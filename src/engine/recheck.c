@@ -14,6 +14,7 @@
 #include "engine/watch.h"
 #include "engine/writers.h"
 #include "kinds/function.h"
+#include "profile/site.h"
 #include "sys/clock.h"
 #include "sys/kernel_log.h"
 #include "sys/kernel_names.h"
@@ -32,6 +33,17 @@ struct later_look {
 	struct run run;
 	struct verdict v;
 };
+
+/* railhead.conf may say that nothing looks at a node after its verdict. */
+static bool is_wanted(const struct root *root)
+{
+	struct diags unused = {0};
+	struct site site;
+
+	site_load(root, &site, &unused);
+	diags_free(&unused);
+	return !site.recheck_off;
+}
 
 /* Whether there is a verdict to check, and no other run is responsible for it. */
 static bool is_due(struct later_look *l)
@@ -184,6 +196,7 @@ static int look_and_judge(struct later_look *l)
 	/* VFs in a guest or a container are in their correct state. */
 	watch_spare(&l->watch, &l->run.plan);
 	run_look_gate(&l->run, 0, &result);
+	record_looked(l->record, l->of->interval);
 	if (kernel_log_save(l->run.log, &err) < 0)
 		l->of->complain(err.text);
 	spare(&l->run);
@@ -266,10 +279,10 @@ static int move(struct later_look *l)
 	if (!l->v.admit)
 		count_lapse(l, was);
 	else if (heals && (record_is_held_back(l->record) || lapsed_by_log(l)))
-		return 0;
+		return flow_move(&l->flow, FLOW_LOOKED, NULL);
 	/* the start of the hour must be recorded again */
 	if (record_says(l->record, &l->v) && !(flaps && was == FLOW_LAPSED))
-		return 0;
+		return flow_move(&l->flow, FLOW_LOOKED, NULL);
 	r = flow_move(&l->flow, event_of(l, was), &l->v);
 	l->of->news = l->flow.news;
 	l->of->admitted = r == 0 && heals;
@@ -319,8 +332,10 @@ static int look_locked(struct recheck *r, uint64_t *first)
 	status_free(&r->status);
 	r->looked = false;
 	status_load(r->root, &r->status);
-	if (is_due(&l))
+	if (is_wanted(r->root) && is_due(&l))
 		found = look(&l, first);
+	else
+		flow_move(&l.flow, FLOW_RENEW, NULL);
 	watch_free(&l.watch);
 	return found;
 }

@@ -2,7 +2,8 @@
 /*
  * Looks at a node again after its verdict (railhead-recheck.timer, every five minutes), for example
  * for an MTU that a network manager reset, a huge page that a program freed, a lost carrier. A
- * recheck sets and measures nothing, and writes nothing if the node has not changed.
+ * recheck sets and measures nothing. If the node has not changed, it writes the time of the look,
+ * and informs other readers again, whose labels would expire.
  *
  * Readiness lapses if two looks, with a pause between them, both find a change; running work goes
  * on. Lost devices are the task of railhead-device@.service (recovery.h), whose events come at
@@ -16,12 +17,14 @@
 
 #include "engine/status.h"
 
+#define RECHECK_TIMER "railhead-recheck.timer"
 #define RECHECK_PAUSE_US UINT64_C(10000000)
 
 struct recheck {
 	/* Set by the caller. */
 	const struct root *root;
 	uint64_t pause_usec; /* between two looks that differ from the verdict */
+	uint64_t interval;   /* from one recheck to the next, for struct last_look; 0: not known */
 	void (*complain)(const char *text);
 
 	/* Results. */

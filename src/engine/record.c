@@ -2,6 +2,7 @@
 #include "engine/record.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -240,6 +241,11 @@ void record_set_numbers(struct record *r, const struct record_numbers *numbers)
 
 /* --- the verdict ------------------------------------------------------------------------- */
 
+void record_looked(struct record *r, uint64_t interval)
+{
+	r->last_look = (struct last_look){clock_usec(), time(NULL), interval};
+}
+
 void record_set_verdict(struct record *r, const struct verdict *v)
 {
 	struct verdict now;
@@ -322,7 +328,19 @@ char *record_admission_line(const struct record *r)
 
 bool record_admits(const struct record *r)
 {
-	return r->verdict.admit || record_is_let_in(r);
+	return (r->verdict.admit && !r->too_old) || record_is_let_in(r);
+}
+
+void record_judge_age(struct record *r)
+{
+	const struct last_look *l = &r->last_look;
+	uint64_t most = LOOKS_MISSED * (l->interval ? l->interval : RECHECK_EVERY_US);
+	uint64_t now = clock_usec();
+
+	bool judged = r->verdict.kind != VERDICT_OFF && r->verdict.kind != VERDICT_NONE;
+
+	if (judged && r->verdict.admit && l->at && now > l->at + most)
+		r->too_old = (unsigned int)((now - l->at) / 60000000);
 }
 
 void record_leave_user_space(struct record *r)

@@ -84,6 +84,15 @@ struct waiting {
 	uint64_t looked;       /* time of the last look */
 };
 
+/* The last look at the node by this boot's profile: that of the gate, or a recheck. */
+struct last_look {
+	uint64_t at;	   /* clock_usec(); 0: none */
+	int64_t wall;	   /* the same, in seconds since 1970 */
+	uint64_t interval; /* microseconds from one recheck to the next; 0: RECHECK_EVERY_US */
+};
+#define RECHECK_EVERY_US UINT64_C(300000000) /* of railhead-recheck.timer */
+enum { LOOKS_MISSED = 4 };		     /* after so many intervals a claim is too old */
+
 /* Lapses by later looks, since the last gate. */
 struct drift {
 	unsigned int lapses; /* each less than a day after the previous lapse */
@@ -121,6 +130,11 @@ struct record {
 	struct record_numbers numbers;
 	VEC(struct record_device) devices;
 	struct waiting waiting;
+	struct last_look last_look;
+	/* For readers (record_judge_age()), never in the file: minutes since, if too many; else 0.
+	 */
+	unsigned int too_old;
+	bool unwatched; /* likewise: railhead.conf says that nothing looks again */
 	struct drift drift;
 	struct admission admission;
 	struct strv warnings; /* sentences: failures to inform other readers, each once */
@@ -216,6 +230,13 @@ void record_end_admission(struct record *r);
 char *record_admission_line(const struct record *r);
 /* Whether work may run: by the verdict, or by hand until its time is over. */
 bool record_admits(const struct record *r);
+/* A look has ended now. interval: as in struct last_look. */
+void record_looked(struct record *r, uint64_t interval);
+/*
+ * For readers: sets too_old if work is admitted by a verdict and nothing has looked at the node for
+ * too long. record_admits() then says no.
+ */
+void record_judge_age(struct record *r);
 
 /* Drops the data of the user space before a soft-reboot; stage initrd belongs to the boot. */
 void record_leave_user_space(struct record *r);

@@ -114,6 +114,11 @@ static STORED_TABLE(waiting_stored, STORED(waiting, since, "since_usec", NUMBER)
 		    STORED(waiting, until, "until_usec", NUMBER, .required = true, .omit = true),
 		    STORED(waiting, looked, "looked_usec", NUMBER));
 
+static STORED_TABLE(last_look_stored,
+		    STORED(last_look, at, "at_usec", NUMBER, .required = true, .omit = true),
+		    STORED(last_look, wall, "unix_time", NUMBER),
+		    STORED(last_look, interval, "interval_usec", NUMBER, .omit = true));
+
 static STORED_TABLE(drift_stored,
 		    STORED(drift, lapses, "lapses", NUMBER, .required = true, .omit = true),
 		    STORED(drift, quiet_at, "quiet_usec", NUMBER));
@@ -141,6 +146,9 @@ static STORED_TABLE(
 	STORED(record, judged_at, "judged_usec", NUMBER, .null = true),
 	STORED_GROUP("judging", judging_stored),
 	STORED(record, waiting, "waiting", STRUCT, .rows = waiting_stored),
+	STORED(record, last_look, "last_look", STRUCT, .rows = last_look_stored),
+	STORED(record, too_old, "not_looked_at_minutes", NUMBER, .omit = true),
+	STORED(record, unwatched, "recheck_off", BOOL, .omit = true),
 	STORED(record, drift, "drift", STRUCT, .rows = drift_stored),
 	STORED(record, admission, "admission", STRUCT, .rows = admission_stored),
 	STORED(record, profile, "profile", STRUCT, .rows = record_profile_stored),

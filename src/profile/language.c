@@ -117,6 +117,9 @@ static const struct spec extends =
 	EITHER("a profile's name or a list of them", .scalar = &name, .list = &base_list);
 static const struct spec priority = INT("a number", -1000, 1000);
 
+static const struct spec later_looks =
+	ONE_OF("the word off", MEANS("off", "nothing looks at the node after its verdict"));
+
 /* site.c applies the defaults and rejects keys that are not implemented. */
 const struct spec schema_site = MAP(
 	"a map of keys",
@@ -129,7 +132,10 @@ const struct spec schema_site = MAP(
 	KEY("boot_complete", &spec_bool,
 	    "Whether boot-complete.target requires a verdict that admits work; default false."),
 	KEY("reboot", &spec_bool,
-	    "Whether railhead may reboot the node for new kernel arguments; default true."));
+	    "Whether railhead may reboot the node for new kernel arguments; default true."),
+	KEY("recheck", &later_looks,
+	    "Whether a node that may take work is looked at again; the word off ends these "
+	    "looks."));
 
 #define OF_THE_FILE (FIELD_NO_DROPIN | FIELD_NOT_INHERITED)
 

@@ -169,4 +169,5 @@ void site_load(const struct root *root, struct site *ret, struct diags *diags)
 	ret->admit_off = ynode_bool(doc, "admit_off", false);
 	ret->admit_none = ynode_bool(doc, "admit_none", false);
 	ret->reboot = ynode_bool(doc, "reboot", true);
+	ret->recheck_off = ynode_get(doc, "recheck");
 }

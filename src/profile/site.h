@@ -18,9 +18,10 @@
 #define SITE_FILE "/etc/railhead/railhead.conf"
 
 struct site {
-	bool admit_off;	 /* a node booted with railhead=off admits work; default false */
-	bool admit_none; /* a node that no profile matches admits work; default false */
-	bool reboot;	 /* railhead may reboot the node; default true */
+	bool admit_off;	  /* a node booted with railhead=off admits work; default false */
+	bool admit_none;  /* a node that no profile matches admits work; default false */
+	bool reboot;	  /* railhead may reboot the node; default true */
+	bool recheck_off; /* nothing looks at a node again after its verdict; default false */
 };
 
 /* Appends the files in effect to *ret, in the order in which they are laid over each other. */

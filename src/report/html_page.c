@@ -68,12 +68,13 @@ static char *skipped_of(const struct record *r)
 static void put_verdict(FILE *out, const struct record *r)
 {
 	cleanup_free char *by_hand = record_admission_line(r), *profile = profile_of(r);
-	cleanup_free char *skipped = skipped_of(r);
+	cleanup_free char *skipped = skipped_of(r), *age = age_text(r);
 
 	html(out,
 	     "<section class=\"verdict %s\" aria-label=verdict>\n<p class=word>%s</p>\n<p>%s</p>\n",
 	     verdict_class(r), verdict_word(r), r->judged ? admission_text(r) : record_why_none(r));
 	html(out, "<dl class=terms>\n");
+	html_term(out, "Age", age);
 	html_term(out, "By hand", by_hand);
 	html_term(out, "Profile", profile);
 	html_term(out, "Without", skipped);

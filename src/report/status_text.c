@@ -42,6 +42,18 @@ const char *admission_text(const struct record *r)
 							   : "work is admitted";
 }
 
+char *age_text(const struct record *r)
+{
+	if (r->unwatched)
+		return xstrdup("nothing looks at the node again (railhead.conf: recheck: off)");
+	if (!r->too_old)
+		return NULL;
+	return xasprintf("nothing has looked at the node for %u minutes; `systemctl status "
+			 "railhead-recheck.timer railhead-recheck.service` says why, and `railhead "
+			 "gate --recheck` looks now",
+			 r->too_old);
+}
+
 /* In a pipe the line of a finding has its own remedy. */
 static void print_remedy(const struct page *p, const struct finding *f)
 {
@@ -177,12 +189,14 @@ static void add_stages(struct str *out, const struct record *r)
 char *status_line(const struct record *r)
 {
 	const struct findings *findings = &r->verdict.findings;
-	cleanup_free char *first = NULL;
+	cleanup_free char *first = NULL, *age = age_text(r);
 	struct str out = {0};
 
 	if (!r->judged)
 		return xasprintf("waiting (%s)", record_why_none(r));
 	str_addf(&out, "%s (%s)", verdict_name(r->verdict.kind), admission_text(r));
+	if (r->too_old)
+		str_addf(&out, ": %s", age);
 	first = findings->list.n ? finding_text(&findings->list.v[0]) : NULL;
 	str_addf(&out, "%s%s", first ? ": " : "", or_empty(first));
 	if (findings->list.n > 1)
@@ -385,7 +399,7 @@ static void print_numbers(const struct page *p)
 
 void status_render(FILE *out, const struct record *r, const struct screen *screen)
 {
-	cleanup_free char *by_hand = record_admission_line(r);
+	cleanup_free char *by_hand = record_admission_line(r), *age = age_text(r);
 	struct page p = {.out = out, .record = r, .screen = screen};
 
 	if (!r->judged) {
@@ -395,6 +409,8 @@ void status_render(FILE *out, const struct record *r, const struct screen *scree
 		return;
 	}
 	print_verdict(&p);
+	if (age)
+		print_line(&p, "age:", "%s", age);
 	if (by_hand)
 		print_line(&p, "by hand:", "%s", by_hand);
 	print_skipped(&p);

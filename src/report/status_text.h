@@ -12,6 +12,9 @@
 
 /* The verdict alone: "blocked (work is not admitted): REASON; and 2 more". The caller frees. */
 char *status_line(const struct record *r);
+/* How the verdict is watched, if not as usual: see record_judge_age(). NULL: as usual. Caller
+ * frees. */
+char *age_text(const struct record *r);
 /* "work is not admitted", "work is admitted by hand" */
 const char *admission_text(const struct record *r);
 /* The style of the verdict. */

@@ -203,6 +203,27 @@ static char *find_inhibitor(const struct libsystemd *sd, sd_bus_message *reply)
 	return NULL;
 }
 
+uint64_t manager_timer_interval(const char *timer)
+{
+	const struct libsystemd *sd = libsystemd_get(NULL);
+	sd_bus *bus __attribute__((__cleanup__(bus_free))) = open_manager(sd);
+	cleanup_free char *path = NULL;
+	sd_bus_message *reply = NULL;
+	uint64_t usec, most = 0;
+	const char *base;
+
+	if (!bus || sd->sd_bus_path_encode(MANAGER_PATH "/unit", timer, &path) < 0)
+		return 0;
+	if (sd->sd_bus_get_property(bus, MANAGER, path, MANAGER ".Timer", "TimersMonotonic", NULL,
+				    &reply, "a(stt)") >= 0 &&
+	    sd->sd_bus_message_enter_container(reply, 'a', "(stt)") >= 0)
+		while (sd->sd_bus_message_read(reply, "(stt)", &base, &usec, NULL) > 0)
+			if (str_starts(base, "OnUnit") && usec > most)
+				most = usec;
+	sd->sd_bus_message_unref(reply);
+	return most;
+}
+
 char *manager_inhibitor(void)
 {
 	const struct libsystemd *sd = libsystemd_get(NULL);

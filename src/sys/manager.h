@@ -40,6 +40,13 @@ int manager_number(const char *property, uint64_t *ret, struct err *err);
 char *manager_unit_state(const char *unit);
 
 /*
+ * Microseconds from one run of the timer's unit to the next, by OnUnitActiveSec= and
+ * OnUnitInactiveSec= (systemd.timer(5)): the longest. 0: the timer has none, or the service manager
+ * does not answer.
+ */
+uint64_t manager_timer_interval(const char *timer);
+
+/*
  * The program that forbids a shutdown, by a lock of systemd-logind that blocks it
  * (systemd-inhibit(1)): "fwupd (Firmware update in progress)". NULL if none does, or logind does
  * not answer: then logind forbids nothing either. Caller frees.

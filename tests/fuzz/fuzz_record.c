@@ -47,7 +47,7 @@ static void show(const struct record *r)
 /* Each line is a comment, or a name and a number: no text of the record makes a line. */
 static void check_metrics(const struct record *r, bool ready)
 {
-	cleanup_free char *text = publish_metrics(r, ready);
+	cleanup_free char *text = publish_metrics(r, ready, true);
 
 	for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
 		const char *space = strrchr(line, ' ');

@@ -107,14 +107,14 @@ static void assert_published(const struct tmp *t, bool ready, const char *verdic
 {
 	bool admit = ready || streq(verdict, "waiting");
 	cleanup_free char *metric = xasprintf("\nrailhead_ready %d\n", ready);
-	cleanup_free char *info =
-		xasprintf("\nrailhead_info{profile=\"sku-1.x_y\",version=\"1.2.3\","
-			  "verdict=\"%s\"} 1\n",
-			  verdict);
 	cleanup_free char *features =
 		xasprintf("railhead.io/ready=%s\nrailhead.io/verdict=%s\n"
 			  "railhead.io/profile=sku-1.x_y\n%s",
 			  ready ? "true" : "false", verdict, admit ? "" : FAULT_LABELS);
+	cleanup_free char *info =
+		xasprintf("\nrailhead_info{profile=\"sku-1.x_y\",version=\"1.2.3\","
+			  "verdict=\"%s\",boot_id=\"",
+			  verdict);
 
 	assert_text(tree_text(t, METRICS), metric);
 	assert_text(tree_text(t, METRICS), info);
@@ -145,7 +145,8 @@ static void test_metrics_text(void **state)
 	struct record r = record_of(
 		"{\"verdict\": \"ready\", \"admit\": true, \"profile\": {\"name\": "
 		"\"a\\\"b\\\\c\\nd\","
-		" \"version\": \"\"}, \"stages\": {"
+		" \"version\": \"\"}, \"last_look\": {\"at_usec\": 1, \"unix_time\": 1790000000}, "
+		"\"stages\": {"
 		/* the gate looked after early, and a stage by hand after the gate */
 		"\"gate\": {\"started_usec\": 20, \"changes\": [{\"id\": \"x\", \"state\": "
 		"\"same\"},"
@@ -154,7 +155,7 @@ static void test_metrics_text(void **state)
 		"\"set\"}]},"
 		"\"devices\": {\"started_usec\": 30, \"changes\": [{\"id\": \"y\", \"state\":"
 		" \"failed\"}]}}}");
-	cleanup_free char *text = publish_metrics(&r, true);
+	cleanup_free char *text = publish_metrics(&r, true, true);
 
 	(void)state;
 	assert_string_equal(
@@ -169,7 +170,15 @@ static void test_metrics_text(void **state)
 		"railhead_admitted_by_hand 0\n"
 		"# HELP railhead_info The profile of this boot and its verdict; always 1.\n"
 		"# TYPE railhead_info gauge\n"
-		"railhead_info{profile=\"a\\\"b\\\\c\\nd\",version=\"\",verdict=\"ready\"} 1\n"
+		"railhead_info{profile=\"a\\\"b\\\\c\\nd\",version=\"\",verdict=\"ready\",boot_id="
+		"\"b\"} 1\n"
+		"# HELP railhead_recheck_enabled Whether the node is looked at again after its "
+		"verdict (railhead.conf).\n"
+		"# TYPE railhead_recheck_enabled gauge\n"
+		"railhead_recheck_enabled 1\n"
+		"# HELP railhead_looked_timestamp_seconds Time of the last look at the node.\n"
+		"# TYPE railhead_looked_timestamp_seconds gauge\n"
+		"railhead_looked_timestamp_seconds 1790000000\n"
 		"# HELP railhead_changes Changes of the profile, by their last known state.\n"
 		"# TYPE railhead_changes gauge\n"
 		"railhead_changes{state=\"same\"} 1\n"
@@ -195,7 +204,7 @@ static void test_figures(void **state)
 		" \"min\": 48000000000.0}},"
 		"{\"id\": \"gate/gpus\", \"check\": \"gpus\", \"state\": \"same\","
 		" \"on_fail\": \"block\", \"readings\": {\"faults\": 0.0}}]}");
-	cleanup_free char *text = publish_metrics(&r, true);
+	cleanup_free char *text = publish_metrics(&r, true, true);
 	const char *at = strstr(text, "# HELP railhead_gate");
 
 	(void)state;
@@ -237,7 +246,7 @@ static void test_by_hand(void **state)
 						    "\"admission\": {\"until_usec\": 1}}",
 						    t[i].admit);
 		struct record r = record_of(text);
-		cleanup_free char *metrics = publish_metrics(&r, t[i].ready);
+		cleanup_free char *metrics = publish_metrics(&r, t[i].ready, true);
 		cleanup_free char *features = publish_features(&r, t[i].ready, 0);
 
 		assert_int_equal(!!strstr(metrics, "\nrailhead_admitted_by_hand 1\n"),
@@ -289,11 +298,13 @@ static void test_texts_of_little(void **state)
 	(void)state;
 	for (size_t i = 0; i < array_len(texts); i++) {
 		struct record r = record_of(texts[i]);
-		cleanup_free char *metrics = publish_metrics(&r, false);
+		cleanup_free char *metrics = publish_metrics(&r, false, true);
 		cleanup_free char *features = publish_features(&r, false, 0);
 
 		assert_text(metrics, "railhead_ready 0\n");
-		assert_text(metrics, "{profile=\"\",version=\"\",verdict=\"waiting\"} 1\n");
+		assert_text(metrics,
+			    "{profile=\"\",version=\"\",verdict=\"waiting\",boot_id=\"b\"} 1\n");
+		assert_null(strstr(metrics, "railhead_looked"));
 		assert_text(metrics, "railhead_changes{state=\"same\"} 0\n");
 		assert_string_equal(features,
 				    "railhead.io/ready=false\nrailhead.io/verdict=waiting\n");

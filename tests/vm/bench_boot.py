@@ -47,7 +47,7 @@ gate:
 
 UNITS = ("railhead-early.service", "railhead-devices.service", "railhead-gate.service")
 OTHERS = ("railhead-initrd.service", "railhead-trial.timer", "railhead-trial-stop.service",
-          "railhead-renew.timer", "railhead-recheck.timer", "railhead-retry.timer",
+          "railhead-recheck.timer", "railhead-retry.timer",
           "railhead-ready.target")
 # GRUB sets the variable from grubenv, in the initramfs too: a boot without any unit of railhead.
 PREPARE = """sed -i 's/^GRUB_CMDLINE_LINUX="/&\\\\$bench_masks /' /etc/default/grub && update-grub 2>&1
