@@ -27,8 +27,10 @@ write_section() {
   cat >"$tree/src/sections/cpufreq.c" <<'C'
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cpufreq: the governor of all CPUs. */
+#include "plan/change.h"
 #include "profile/language.h"
-#include "sections/sections.h"
+#include "profile/section.h"
+#include "profile/yaml.h"
 
 static const struct spec governor =
 	ONE_OF_WORDS("a governor", WORDS("performance", "powersave"));

@@ -9,6 +9,7 @@
 #include "boot/trial.h"
 #include "kargs/kargs.h"
 #include "kargs/token.h"
+#include "plan/change.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 #include "sys/sysctl_d.h"

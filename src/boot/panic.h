@@ -7,8 +7,9 @@
 #pragma once
 
 #include "base/err.h"
-#include "plan/change.h"
 #include "sys/root.h"
+
+struct plan; /* of plan/plan.h */
 
 /*
  * Sets back what the marks on cmdline, of a trial or a count, say was added. A setting stays as it

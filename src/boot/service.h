@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "plan/change.h"
 #include "sys/root.h"
+
+struct plan; /* of plan/plan.h */
 
 /* See machine_reboot(). */
 int service_reboot(const struct root *root, struct err *err);

@@ -13,6 +13,8 @@
 #include "checks/check.h"
 #include "checks/looks.h"
 #include "kinds/function.h"
+#include "plan/change.h"
+#include "profile/yaml.h"
 #include "sys/port.h"
 #include "sys/read.h"
 

@@ -7,9 +7,11 @@
 #pragma once
 
 #include "kinds/target.h"
-#include "sections/sections.h"
 
+struct plan; /* of plan/plan.h */
 struct probes;
+struct section_ctx; /* of profile/section.h */
+struct ynode;	    /* of profile/yaml.h */
 
 /* The subject of a look: a function, one of its VFs if vf is not -1, or a unit. */
 struct subject {

@@ -10,6 +10,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "checks/probe.h"
+#include "profile/schema.h"
+#include "profile/section.h"
+#include "profile/yaml.h"
 #include "sys/isolation.h"
 #include "sys/trust.h"
 

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "plan/change.h"
+#include "profile/yaml.h"
 #include "sys/netlink.h"
 #include "sys/read.h"
 

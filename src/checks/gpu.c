@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "node/nearness.h"
+#include "plan/change.h"
+#include "profile/section.h"
+#include "profile/yaml.h"
 #include "sys/read.h"
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* gpu_copy: copies to and from the memory of a GPU's own NUMA node. */
 #include "checks/gpu.h"
+#include "profile/section.h"
 
 static void want_copy(const struct checked *t, struct probes *ret)
 {

@@ -8,6 +8,8 @@
 #include "checks/gpu.h"
 #include "checks/looks.h"
 #include "kinds/function.h"
+#include "plan/change.h"
+#include "profile/yaml.h"
 #include "sys/read.h"
 
 #define NVIDIA_GPU "/proc/driver/nvidia/gpus/"

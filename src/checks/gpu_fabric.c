@@ -2,6 +2,7 @@
 /* gpu_fabric: whether GPUs have joined the NVLink fabric of their node. */
 #include "base/str.h"
 #include "checks/gpu.h"
+#include "profile/yaml.h"
 
 static char *others_of(const struct device_set *gpus, size_t self)
 {

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "checks/gpu.h"
+#include "profile/yaml.h"
 
 /* Row remapping came with Ampere (NVIDIA, "GPU Memory Error Management": GA100, GA10x, AD10x,
  * GH100, GB10x); before, pages were retired. */

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "checks/gpu.h"
 #include "kinds/roce.h"
+#include "profile/section.h"
 
 static void want_pair(const struct checked *t, const struct pci_fn *nic, const struct pci_fn *gpu,
 		      void *probes)

@@ -7,6 +7,8 @@
 #include "checks/check.h"
 #include "checks/looks.h"
 #include "checks/xid.h"
+#include "plan/change.h"
+#include "profile/yaml.h"
 #include "sys/kernel_log.h"
 
 /* Nothing found is "none" only if each record was there, and could be read. */

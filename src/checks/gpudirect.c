@@ -6,6 +6,7 @@
 #include "checks/gpu.h"
 #include "checks/looks.h"
 #include "kinds/function.h"
+#include "plan/change.h"
 
 static void tell_lack(struct change *c, const char *lacks, bool nvidia)
 {

@@ -14,7 +14,9 @@
 #include "kinds/function.h"
 #include "kinds/iommu.h"
 #include "kinds/pci.h"
+#include "plan/change.h"
 #include "profile/value.h"
+#include "profile/yaml.h"
 #include "sys/acs.h"
 #include "sys/read.h"
 

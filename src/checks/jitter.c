@@ -4,6 +4,9 @@
 
 #include "base/mem.h"
 #include "kinds/isolation.h"
+#include "profile/profile.h"
+#include "profile/section.h"
+#include "profile/yaml.h"
 #include "sys/read.h"
 
 enum { BUDGET_MS = 500 };

@@ -2,12 +2,14 @@
 /* The result of a benchmark: its figures, each look, and the resulting state. */
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/fault.h"
 #include "base/stored.h"
 #include "base/vec.h"
-#include "plan/change.h"
+#include "plan/finding.h"
 
 enum quantity {
 	QUANTITY_RATE,	   /* bytes per second */

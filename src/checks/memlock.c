@@ -2,6 +2,7 @@
 /* memlock: the amount of memory that the processes of services may lock. */
 #include "checks/check.h"
 #include "kinds/checks.h"
+#include "profile/yaml.h"
 
 /* The subjects are units of the machine, not functions. */
 static void emit(const struct checked *t)

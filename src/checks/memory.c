@@ -3,6 +3,8 @@
 #include "checks/probe.h"
 
 #include "base/mem.h"
+#include "profile/section.h"
+#include "profile/yaml.h"
 
 /*
  * Touching a node's memory runs at some GB/s, or at a fraction of that if other programs use its

@@ -8,6 +8,8 @@
 
 #include "checks/counters.h"
 #include "kinds/function.h"
+#include "plan/change.h"
+#include "profile/section.h"
 #include "sys/nvme.h"
 #include "sys/read.h"
 

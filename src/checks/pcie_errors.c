@@ -14,6 +14,8 @@
 #include "checks/check.h"
 #include "checks/looks.h"
 #include "kinds/function.h"
+#include "plan/change.h"
+#include "profile/yaml.h"
 #include "sys/pci_express.h"
 #include "sys/read.h"
 

@@ -12,6 +12,8 @@
 #include "checks/check.h"
 #include "checks/looks.h"
 #include "kinds/function.h"
+#include "plan/change.h"
+#include "profile/yaml.h"
 #include "sys/pci_link.h"
 #include "sys/read.h"
 

@@ -17,6 +17,7 @@
 #include "checks/counters.h"
 #include "kinds/function.h"
 #include "kinds/roce.h"
+#include "plan/change.h"
 #include "sys/read.h"
 
 #define IB "/sys/class/infiniband/"

@@ -10,6 +10,9 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "plan/render.h"
+#include "profile/profile.h"
+#include "profile/section.h"
+#include "profile/yaml.h"
 #include "sys/pci_link.h"
 #include "sys/read.h"
 

@@ -10,6 +10,8 @@
 #include "checks/measurement.h"
 #include "sys/privileges.h"
 
+struct profile;
+
 #define BENCH_PATH "/usr/libexec/railhead/railhead-bench" /* argv[0] of the gate's own jobs */
 
 /* One number of a program's line, and its threshold. */

@@ -10,6 +10,8 @@
 #include "base/str.h"
 #include "checks/probe.h"
 #include "kinds/roce.h"
+#include "profile/section.h"
+#include "profile/yaml.h"
 #include "sections/members.h"
 #include "sys/read.h"
 

@@ -15,6 +15,8 @@
 #include "kinds/function.h"
 #include "kinds/roce.h"
 #include "node/drivers.h"
+#include "plan/change.h"
+#include "profile/yaml.h"
 #include "sys/netlink.h"
 #include "sys/read.h"
 

@@ -5,7 +5,9 @@
 #include "checks/check.h"
 #include "checks/section.h"
 #include "kinds/checks.h"
+#include "plan/change.h"
 #include "profile/language.h"
+#include "profile/section.h"
 #include "sections/members.h"
 
 struct change *check_look(const struct checked *t, struct subject of, const char *suffix,

@@ -4,6 +4,9 @@
 
 #include "checks/probe.h"
 #include "kinds/mount.h"
+#include "profile/profile.h"
+#include "profile/section.h"
+#include "profile/yaml.h"
 
 static bool is_below(const char *path, const char *dir)
 {

@@ -18,6 +18,7 @@
 #include "cmd/cmd.h"
 #include "gate/basis.h"
 #include "gate/calibrate.h"
+#include "profile/section.h"
 #include "sys/clock.h"
 #include "sys/state.h"
 

@@ -9,7 +9,7 @@
 #include "cmd/cmd.h"
 #include "profile/rows.h"
 #include "profile/synonyms.h"
-#include "profile/value.h"
+#include "profile/meaning.h"
 #include "report/text.h"
 
 enum { SHOWN = 8 }; /* of the keys that the user may mean */

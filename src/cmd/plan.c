@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "engine/status.h"
+#include "plan/change.h"
 #include "plan/render.h"
 #include "report/changes.h"
 #include "report/text.h"

@@ -10,6 +10,7 @@
 #include "profile/emit.h"
 #include "profile/lines.h"
 #include "profile/search.h"
+#include "profile/yaml.h"
 #include "report/inventory.h"
 #include "report/sets.h"
 #include "report/table.h"

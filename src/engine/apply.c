@@ -9,6 +9,8 @@
 #include "engine/hold_back.h"
 #include "engine/journal.h"
 #include "engine/watch.h"
+#include "plan/change.h"
+#include "profile/section.h"
 #include "sys/clock.h"
 #include "sys/manager.h"
 #include "sys/state.h"

@@ -8,6 +8,7 @@
 #include "engine/hold_back.h"
 #include "kinds/kind.h"
 #include "node/uplinks.h"
+#include "plan/change.h"
 #include "sys/clock.h"
 #include "sys/uevent.h"
 #include "sys/waiting.h"

@@ -7,6 +7,7 @@
 #include "base/pci_address.h"
 #include "base/str.h"
 #include "engine/history.h"
+#include "plan/change.h"
 
 enum { NAMED_MAX = 4 };
 

@@ -11,6 +11,10 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "boot/trial.h"
+#include "node/node.h"
+#include "plan/change.h"
+#include "profile/profile.h"
+#include "profile/section.h"
 #include "sys/read.h"
 #include "sys/state.h"
 

@@ -13,8 +13,14 @@
  */
 #pragma once
 
-#include "plan/change.h"
-#include "sections/sections.h"
+#include <stdbool.h>
+
+#include "base/err.h"
+
+struct change; /* of plan/change.h */
+struct plan;   /* of plan/plan.h */
+struct root;
+struct section_ctx; /* of profile/section.h */
 
 #define HOLD_BACK_FILE "early-mark"
 

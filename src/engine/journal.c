@@ -6,7 +6,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/vfs.h"
+#include "plan/change.h"
 #include "plan/render.h"
+#include "sections/sections.h"
 #include "sys/libsystemd.h"
 
 static const char *profile_name(const struct run *run)

@@ -10,6 +10,8 @@
 #include "engine/history.h"
 #include "engine/pass.h"
 #include "gate/binding.h"
+#include "profile/section.h"
+#include "profile/yaml.h"
 
 /* The names of the checks whose benchmarks put load on the machine (load), or of the others. */
 static void benchmarks_of(const struct profile *profile, bool load, struct strv *ret)

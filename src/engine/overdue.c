@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "plan/change.h"
 
 /* The worker is still in the kernel, abandoned or not. */
 static bool is_out(const struct job *job)

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "plan/change.h"
 #include "sys/state.h"
 
 #define PASS_FILE "pass.json"

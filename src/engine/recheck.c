@@ -14,6 +14,7 @@
 #include "engine/watch.h"
 #include "engine/writers.h"
 #include "kinds/function.h"
+#include "plan/change.h"
 #include "profile/site.h"
 #include "sys/clock.h"
 #include "sys/kernel_log.h"

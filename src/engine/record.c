@@ -6,7 +6,9 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "plan/change.h"
 #include "plan/render.h"
+#include "sections/sections.h"
 #include "sys/clock.h"
 
 static char *copy(const char *text)

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "boot/service.h"
 #include "engine/journal.h"
+#include "plan/change.h"
 #include "sys/clock.h"
 #include "sys/state.h"
 #include "sys/uevent.h"

@@ -14,6 +14,8 @@
 #include "engine/hold_back.h"
 #include "kinds/kind.h"
 #include "profile/search.h"
+#include "profile/section.h"
+#include "sections/sections.h"
 #include "sys/acs.h"
 
 static void say(struct run *run, enum run_status status, enum fault fault, const char *text)

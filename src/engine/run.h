@@ -12,11 +12,11 @@
 #include "engine/freeze.h"
 #include "engine/missing.h"
 #include "gate/gate.h"
+#include "kargs/kargs.h"
 #include "node/node.h"
-#include "plan/change.h"
+#include "plan/plan.h"
 #include "profile/profile.h"
 #include "profile/site.h"
-#include "sections/sections.h"
 #include "sys/root.h"
 
 enum run_status {

@@ -14,6 +14,8 @@
 #include "engine/job.h"
 #include "engine/run.h"
 #include "kinds/claim.h"
+#include "plan/change.h"
+#include "sections/sections.h"
 #include "sys/clock.h"
 #include "sys/uevent.h"
 #include "sys/waiting.h"

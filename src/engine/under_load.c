@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "plan/change.h"
 
 /* Whether the change of the finding holds now, without the load. */
 static bool holds_now(const struct run *run, const struct finding *f)

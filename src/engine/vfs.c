@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "plan/change.h"
 
 static STORED_TABLE(part_stored, STORED(vfs_part, name, "part", STRING),
 		    STORED(vfs_part, from, "from_usec", NUMBER),

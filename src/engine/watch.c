@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kinds/function.h"
+#include "plan/change.h"
 #include "sys/clock.h"
 #include "sys/read.h"
 #include "sys/state.h"

@@ -8,8 +8,10 @@
 #include "base/pci_address.h"
 #include "base/str.h"
 #include "engine/history.h"
+#include "plan/change.h"
 #include "plan/render.h"
 #include "profile/rows.h"
+#include "profile/yaml.h"
 #include "sections/sections.h"
 #include "sys/read.h"
 

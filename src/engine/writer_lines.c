@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "kinds/checks.h"
 #include "kinds/vf.h"
+#include "plan/change.h"
 #include "profile/schema.h"
 #include "sys/sysctl_d.h"
 

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "kargs/kargs.h"
-#include "plan/change.h"
+
+struct change; /* of plan/change.h */
 
 /* The target of a change, as such files name it. */
 struct subject {

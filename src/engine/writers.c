@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/writer_lines.h"
+#include "plan/change.h"
 #include "sys/dropins.h"
 #include "sys/read.h"
 

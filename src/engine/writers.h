@@ -6,8 +6,9 @@
  */
 #pragma once
 
-#include "plan/change.h"
 #include "sys/root.h"
+
+struct change; /* of plan/change.h */
 
 struct writer {
 	char *by;    /* "/etc/sysctl.d/99-x.conf:3", or a program: "tuned" */

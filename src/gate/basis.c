@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "gate/binding.h"
+#include "profile/section.h"
+#include "profile/yaml.h"
 
 enum { NAMED_MOST = 3 };
 

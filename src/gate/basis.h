@@ -8,7 +8,9 @@
 #pragma once
 
 #include "base/vec.h"
-#include "sections/sections.h"
+
+struct section_ctx; /* of profile/section.h */
+struct ynode;
 
 /* The texts of this node. A part that can't be read has no text. */
 void basis_take(const struct section_ctx *ctx, struct strv *ret);

@@ -39,7 +39,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "sys/privileges.h"
-#include "plan/change.h"
+#include "plan/finding.h"
 
 #define BENCH_ARGS_MAX 40	      /* with the NULL at the end */
 #define BENCH_OUTPUT_MAX (64u * 1024) /* bytes, for stdout and stderr each */

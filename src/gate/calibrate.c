@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "checks/probe.h"
 #include "gate/fleet.h"
+#include "profile/yaml.h"
 
 /* 1: series had "quantity" in place of "unit". */
 enum { SCHEMA = 2 };

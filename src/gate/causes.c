@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "profile/section.h"
 #include "sys/pci_link.h"
 #include "sys/read.h"
 

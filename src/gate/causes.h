@@ -11,7 +11,8 @@
 #include "base/units.h"
 #include "base/vec.h"
 #include "gate/binding.h"
-#include "sections/sections.h"
+
+struct section_ctx; /* of profile/section.h */
 
 struct cause {
 	char *part;   /* its name in a binding (gate/binding.h); NULL: of this measurement alone */

@@ -9,10 +9,12 @@
 
 #include "checks/measurement.h"
 #include "gate/binding.h"
-#include "node/node.h"
-#include "plan/change.h"
-#include "profile/profile.h"
-#include "sections/sections.h"
+#include "plan/finding.h"
+
+struct change; /* of plan/change.h */
+struct plan;   /* of plan/plan.h */
+struct profile;
+struct section_ctx; /* of profile/section.h */
 
 /*
  * Adds the benchmarks of the profile's gate section to the list of plan and verify, each with the

@@ -9,6 +9,9 @@
 #include "gate/judge.h"
 #include "gate/neighbours.h"
 #include "gate/together.h"
+#include "plan/change.h"
+#include "profile/section.h"
+#include "profile/yaml.h"
 #include "sys/clock.h"
 
 /*

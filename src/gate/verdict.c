@@ -6,7 +6,10 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "gate/gate.h"
+#include "plan/change.h"
 #include "plan/render.h"
+#include "profile/yaml.h"
+#include "sections/sections.h"
 
 enum { CHAIN_MAX = 8 }; /* a VF waits for its PF, which waits for another one */
 

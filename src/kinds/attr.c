@@ -11,6 +11,7 @@
 #include "kinds/function.h"
 #include "kinds/kernel_file.h"
 #include "kinds/kind.h"
+#include "plan/change.h"
 #include "sys/kernel_names.h"
 #include "sys/machine.h"
 #include "sys/read.h"

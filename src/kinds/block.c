@@ -10,6 +10,8 @@
 #include "base/units.h"
 #include "kinds/disks.h"
 #include "kinds/function.h"
+#include "plan/change.h"
+#include "profile/yaml.h"
 #include "sys/clock.h"
 #include "sys/machine.h"
 #include "sys/read.h"

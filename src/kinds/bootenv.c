@@ -7,6 +7,7 @@
 
 #include "boot/view.h"
 #include "kinds/kind.h"
+#include "plan/change.h"
 
 /* A captured machine or an image tree may lack a boot partition. */
 static int unsupported(struct change *c, const char *why)

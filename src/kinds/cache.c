@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "plan/change.h"
 
 static struct cache *caches;
 

@@ -7,8 +7,9 @@
 
 #include "base/err.h"
 #include "base/vec.h"
-#include "plan/change.h"
 #include "sys/root.h"
+
+struct change; /* of plan/change.h */
 
 struct cached {
 	char *addr;

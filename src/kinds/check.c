@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "kinds/checks.h"
+#include "plan/change.h"
 #include "sys/module.h"
 #include "sys/read.h"
 

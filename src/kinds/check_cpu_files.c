@@ -9,6 +9,7 @@
 #include "kinds/checks.h"
 #include "kinds/cpu_files.h"
 #include "kinds/isolation.h"
+#include "plan/change.h"
 
 /* The CPUs that the profile isolates and keeps for the system, and its key as a reason names it. */
 struct wanted {

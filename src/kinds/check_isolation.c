@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "kinds/checks.h"
 #include "kinds/isolation.h"
+#include "plan/change.h"
 #include "sys/read.h"
 
 #define CPU_DIR "/sys/devices/system/cpu/"

@@ -3,6 +3,7 @@
 #include "kargs/kargs.h"
 #include "kinds/checks.h"
 #include "loader/bootpart.h"
+#include "plan/change.h"
 
 #define ARRIVED "on the command line"
 #define TAKEN "menu entries use them"

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "kinds/checks.h"
+#include "plan/change.h"
 #include "sys/read.h"
 
 /* The bytes of a resource on a NUMA node; 0 if the resource is not recorded. */

@@ -13,6 +13,7 @@
 #include "kinds/iommu.h"
 #include "kinds/pci.h"
 #include "node/p2p.h"
+#include "plan/change.h"
 
 /*
  * Bits of the control register, in the order of pci=config_acs= from its last digit

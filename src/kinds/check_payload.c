@@ -7,6 +7,7 @@
 
 #include "kinds/checks.h"
 #include "kinds/pci.h"
+#include "plan/change.h"
 #include "sys/pci_link.h"
 
 enum { PAYLOAD_SHIFT = 5, SMALLEST = 128 };

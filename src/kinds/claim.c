@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/pattern.h"
 #include "base/str.h"
+#include "plan/change.h"
 #include "plan/render.h"
 #include "sys/port.h"
 #include "sys/read.h"

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "kinds/cache.h"
 #include "kinds/netlink.h"
+#include "plan/change.h"
 #include "sys/ethtool.h"
 #include "sys/machine.h"
 #include "sys/read.h"

@@ -12,6 +12,8 @@
 #include "kinds/target.h"
 #include "sys/dcb.h"
 
+struct part; /* of plan/change.h */
+
 /*
  * Pause frames for all traffic: on in at least one direction, and whether both ends negotiate them.
  * False where the driver does not report a value.

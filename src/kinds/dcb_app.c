@@ -12,6 +12,7 @@
 
 #include "kinds/dcb.h"
 #include "node/drivers.h"
+#include "plan/change.h"
 #include "sys/machine.h"
 
 enum { ANY = -1 };

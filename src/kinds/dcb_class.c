@@ -4,6 +4,7 @@
  * sent.
  */
 #include "kinds/dcb.h"
+#include "plan/change.h"
 #include "sys/machine.h"
 
 /* --- PFC -------------------------------------------------------------------------------------- */

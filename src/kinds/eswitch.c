@@ -12,6 +12,7 @@
 #include "kinds/netlink.h"
 #include "kinds/refusal.h"
 #include "kinds/vf.h"
+#include "plan/change.h"
 #include "sys/clock.h"
 #include "sys/machine.h"
 #include "sys/read.h"

@@ -8,6 +8,7 @@
 
 #include "kinds/file.h"
 #include "kinds/kind.h"
+#include "plan/change.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 

@@ -24,6 +24,7 @@
 #include "kinds/kind.h"
 #include "kinds/near_cpus.h"
 #include "kinds/target.h"
+#include "plan/change.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 

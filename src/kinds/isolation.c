@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kargs/kargs.h"
+#include "profile/yaml.h"
 
 /* "domain,managed_irq,2-47" -> "2-47" */
 static bool isolated_by(const char *cmdline, struct cpus *ret)

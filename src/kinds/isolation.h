@@ -3,7 +3,8 @@
 #pragma once
 
 #include "node/node.h"
-#include "profile/yaml.h"
+
+struct ynode; /* of profile/yaml.h */
 
 /*
  * isolate: the value of that key, which the schema has checked. A list is returned as written,

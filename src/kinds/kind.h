@@ -9,10 +9,12 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "node/node.h"
-#include "plan/change.h"
+#include "plan/finding.h"
+#include "plan/kind.h"
 #include "sys/root.h"
 
 struct acs;
+struct change; /* of plan/change.h */
 
 struct kind_ctx {
 	const struct root *root;

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "kinds/checks.h"
+#include "plan/change.h"
 #include "sys/manager.h"
 #include "sys/read.h"
 

@@ -19,6 +19,7 @@
 #include "kinds/cache.h"
 #include "kinds/link_values.h"
 #include "kinds/netlink.h"
+#include "plan/change.h"
 #include "profile/section.h"
 #include "sys/read.h"
 #include "sys/uevent.h"

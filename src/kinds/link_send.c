@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "kinds/link_values.h"
+#include "plan/change.h"
 #include "sys/clock.h"
 #include "sys/machine.h"
 #include "sys/read.h"

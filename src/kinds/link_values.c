@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "base/vec.h"
 #include "kinds/function.h"
+#include "plan/change.h"
 #include "sys/read.h"
 
 /*

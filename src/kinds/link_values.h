@@ -5,6 +5,8 @@
 #include "kinds/link.h"
 #include "sys/port.h"
 
+struct part; /* of plan/change.h */
+
 struct link_job {
 	const struct change *c;
 	const struct link_item *item;

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "kinds/kind.h"
+#include "plan/change.h"
 #include "sys/machine.h"
 #include "sys/module.h"
 

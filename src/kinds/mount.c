@@ -12,6 +12,8 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "base/words.h"
+#include "plan/change.h"
+#include "profile/yaml.h"
 #include "sys/clock.h"
 #include "sys/libmount.h"
 #include "sys/machine.h"

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "kinds/isolation.h"
+#include "plan/change.h"
 #include "sys/read.h"
 
 #define CPU_DIR "/sys/devices/system/cpu/"

@@ -7,6 +7,8 @@
 
 #include "kinds/target.h"
 
+struct value; /* of profile/meaning.h */
+
 /* For sentences: the key that names the CPUs, and their purpose. */
 struct near_words {
 	const char *key, *what;

@@ -9,6 +9,7 @@
 #include <net/if.h>
 
 #include "kinds/function.h"
+#include "plan/change.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 

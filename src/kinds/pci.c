@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kinds/function.h"
+#include "plan/change.h"
 #include "sys/machine.h"
 
 int pci_read(const struct kind_ctx *ctx, struct change *c, const char *addr,

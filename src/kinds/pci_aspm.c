@@ -17,6 +17,7 @@
 
 #include "kargs/kargs.h"
 #include "kinds/pci.h"
+#include "plan/change.h"
 #include "profile/value.h"
 #include "sys/machine.h"
 #include "sys/read.h"

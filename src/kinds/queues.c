@@ -19,6 +19,7 @@
 #include "kinds/link.h"
 #include "kinds/near_cpus.h"
 #include "kinds/netlink.h"
+#include "plan/change.h"
 #include "profile/section.h"
 #include "profile/value.h"
 #include "sys/machine.h"

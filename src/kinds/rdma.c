@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "kinds/netlink.h"
+#include "plan/change.h"
 #include "sys/machine.h"
 #include "sys/module.h"
 #include "sys/rdma.h"

@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "kinds/function.h"
 #include "kinds/cache.h"
+#include "plan/change.h"
 #include "sys/machine.h"
 #include "sys/module.h"
 #include "sys/read.h"

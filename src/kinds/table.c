@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "kinds/cache.h"
 #include "kinds/claim.h"
+#include "plan/change.h"
 #include "sys/read.h"
 
 static int look_benchmark(const struct kind_ctx *ctx, struct change *c, struct err *err)

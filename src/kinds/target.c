@@ -2,6 +2,7 @@
 #include "kinds/target.h"
 
 #include "kinds/function.h"
+#include "plan/change.h"
 
 int item_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {

@@ -12,7 +12,7 @@
 #include "kinds/function.h"
 #include "kinds/netlink.h"
 #include "kinds/vf.h"
-#include "profile/value.h"
+#include "plan/change.h"
 #include "sys/read.h"
 
 #define DEV "/sys/bus/pci/devices/"

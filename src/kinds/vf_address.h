@@ -12,6 +12,8 @@
 #include "kinds/target.h"
 #include "sys/vfinfo.h"
 
+struct part; /* of plan/change.h */
+
 enum vf_how {
 	VF_MAC,	 /* VALUE_OCTETS, or a word: derived (base/vf_address.h) */
 	VF_GUID, /* the same; node and port get one GUID */

@@ -11,6 +11,7 @@
 #include "kinds/vf.h"
 #include "node/drivers.h"
 #include "node/node.h"
+#include "plan/change.h"
 #include "sys/clock.h"
 #include "sys/machine.h"
 #include "sys/read.h"

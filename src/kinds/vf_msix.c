@@ -11,6 +11,7 @@
 #include "kinds/function.h"
 #include "kinds/refusal.h"
 #include "kinds/vf.h"
+#include "plan/change.h"
 #include "sys/machine.h"
 #include "sys/pci.h"
 #include "sys/read.h"

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "kinds/vf.h"
+#include "plan/change.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 

@@ -10,6 +10,7 @@
 #include "kinds/refusal.h"
 #include "kinds/vf.h"
 #include "node/drivers.h"
+#include "plan/change.h"
 #include "sys/clock.h"
 #include "sys/machine.h"
 #include "sys/read.h"

@@ -7,6 +7,7 @@
 #include "kinds/function.h"
 #include "kinds/refusal.h"
 #include "kinds/vf_address.h"
+#include "plan/change.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 #include "sys/uevent.h"

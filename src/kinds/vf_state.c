@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/vf_address.h"
 #include "kinds/vf_address.h"
+#include "plan/change.h"
 #include "profile/value.h"
 
 const char *const vf_policy[VF_POLICIES] = {[IFLA_VF_LINK_STATE_AUTO] = "Follow",

@@ -13,6 +13,7 @@
 #include "base/version.h"
 #include "base/words.h"
 #include "profile/value.h"
+#include "profile/yaml.h"
 
 void plan_take_drift(struct plan *plan)
 {

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "plan/change.h"
 
 enum { VALUE_MAX = 60, ID_WIDTH = 40 };
 

@@ -4,7 +4,9 @@
 
 #include <stdio.h>
 
-#include "plan/change.h"
+#include "profile/place.h"
+
+struct plan; /* of plan/plan.h */
 
 /*
  * All changes, stage by stage, with a line for each: state, id, found and wanted value; the reason

@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "profile/profile.h"
+#include "profile/yaml.h"
 
 struct asking {
 	const struct node *node;

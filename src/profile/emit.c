@@ -10,6 +10,7 @@
 
 #include "base/utf8.h"
 #include "profile/schema.h"
+#include "profile/yaml.h"
 
 enum { INDENT = 2 };
 

@@ -2,6 +2,8 @@
 /* The position of a walk down a tree, for messages: "sriov.rails.vf[2].driver". */
 #pragma once
 
+#include <string.h>
+
 #include "base/str.h"
 
 /* Each returns the former length, for keypath_back(). */

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "profile/keypath.h"
+#include "profile/yaml.h"
 
 static void add(struct profile_lines *ret, struct str *path, const struct ynode *key,
 		const struct ynode *value);

@@ -19,6 +19,7 @@
 #include "profile/merge.h"
 #include "profile/schema.h"
 #include "profile/search.h"
+#include "profile/yaml.h"
 #include "sys/read.h"
 #include "sys/trust.h"
 
@@ -662,6 +663,11 @@ int profile_check_dropin(const struct root *root, const char *path, const struct
 		return 0;
 	return err_set(err, -EINVAL, "%s: %zu error%s", path, diags->errors - before,
 		       diags->errors - before == 1 ? "" : "s");
+}
+
+struct ynode *profile_section(const struct profile *p, const char *section)
+{
+	return ynode_get(p->doc, section);
 }
 
 void profile_free(struct profile *p)

@@ -13,6 +13,7 @@
 #include "profile/load.h"
 #include "profile/schema.h"
 #include "profile/search.h"
+#include "profile/yaml.h"
 
 /* Internal state of a candidate, which callers do not see. */
 struct contender {

@@ -3,6 +3,7 @@
 
 #include "profile/keypath.h"
 #include "profile/schema.h"
+#include "profile/yaml.h"
 
 struct merge {
 	struct diags *diags;

@@ -9,7 +9,8 @@
 #include "base/sha256.h"
 #include "profile/diag.h"
 #include "profile/profile.h"
-#include "profile/yaml.h"
+
+struct ynode;
 
 enum layer { LAYER_BASE, LAYER_OWN, LAYER_DROPIN };
 

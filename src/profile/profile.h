@@ -13,8 +13,10 @@
 #include "base/sha256.h"
 #include "node/node.h"
 #include "profile/diag.h"
-#include "profile/yaml.h"
+#include "profile/place.h"
 #include "sys/root.h"
+
+struct ynode; /* of profile/yaml.h */
 
 /* The schema numbers that this railhead reads. */
 enum { SCHEMA_MIN = 1, SCHEMA_MAX = 1 };
@@ -103,10 +105,7 @@ static inline void profile_freep(struct profile **p)
 enum { GATE_WAIT_S = 600, GATE_BUDGET_S = 60 }; /* defaults of a profile without these keys */
 
 /* The top-level section (such as "sriov"), or NULL. */
-static inline struct ynode *profile_section(const struct profile *p, const char *section)
-{
-	return ynode_get(p->doc, section);
-}
+struct ynode *profile_section(const struct profile *p, const char *section);
 
 /* A condition of match:, and the node's value for it. */
 struct condition {

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "profile/load.h"
 #include "profile/schema.h"
+#include "profile/yaml.h"
 
 struct ruling {
 	const struct profile *p;

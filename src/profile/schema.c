@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "profile/keypath.h"
 #include "profile/synonyms.h"
+#include "profile/yaml.h"
 
 struct walk {
 	struct diags *diags;

@@ -12,9 +12,10 @@
 
 #include "base/str.h"
 #include "profile/diag.h"
-#include "profile/yaml.h"
+#include "profile/meaning.h"
 
 struct spec;
+struct ynode; /* of profile/yaml.h */
 
 /*
  * Whether spec accepts a scalar. If so, sets n->value, where the meaning is more than the text. If

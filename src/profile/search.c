@@ -7,7 +7,9 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "profile/schema.h"
 #include "profile/value.h"
+#include "profile/yaml.h"
 #include "sys/read.h"
 #include "sys/trust.h"
 

@@ -12,6 +12,7 @@
 #include "base/fault.h"
 #include "profile/schema.h"
 
+struct err;
 struct kargs;
 struct plan;
 struct rule;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Converts devices: to selectors, which node/ resolves to PCI functions. */
 #include "profile/load.h"
+#include "profile/yaml.h"
 
 static void id_pair(const struct ynode *set, const char *key, int *vendor, int *device)
 {

@@ -9,6 +9,7 @@
 #include "profile/merge.h"
 #include "profile/schema.h"
 #include "profile/search.h"
+#include "profile/yaml.h"
 #include "sys/read.h"
 #include "sys/trust.h"
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "node/drivers.h"
 #include "profile/keypath.h"
+#include "profile/yaml.h"
 
 /* Words in lower case, without '-' and '_', with the path of the language's row. */
 const struct synonym synonyms_of_keys[] = {

@@ -6,9 +6,10 @@
  */
 #pragma once
 
-#include "profile/yaml.h"
+#include <stdbool.h>
 
 struct spec;
+struct ynode;
 
 /*
  * The path of the row that an unknown key stands for: "sriov.SET.vfs" for numVfs. Case, '-' and '_'

@@ -18,6 +18,7 @@
 #include "base/pci_address.h"
 #include "base/units.h"
 #include "profile/profile.h"
+#include "profile/yaml.h"
 
 #define DIGITS "0123456789"
 #define LOWER "abcdefghijklmnopqrstuvwxyz"

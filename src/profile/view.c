@@ -2,6 +2,7 @@
 #include "profile/view.h"
 
 #include "profile/section.h"
+#include "profile/yaml.h"
 
 void sets_around(const struct profile *p, const struct selector *s, struct set_list *ret)
 {

@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/units.h"
 #include "base/vec.h"
 #include "profile/place.h"
+#include "profile/meaning.h"
 
 struct diags;
 
@@ -29,35 +29,6 @@ enum {
 	YAML_KEY_BYTES_MAX = 512,
 	YAML_ANCHORS_MAX = 256,
 	YAML_TEXT_MAX = 4 << 20, /* bytes of all scalars */
-};
-
-enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
-
-struct spec; /* of profile/schema.h */
-
-enum value_type {
-	VALUE_TEXT, /* the text is the whole meaning; also before a spec has accepted the scalar */
-	VALUE_WORD, /* number: index into the words of its spec, such as max or unlimited, from 0 */
-	VALUE_BOOL, /* number: 0 or 1 */
-	VALUE_NUMBER,
-	VALUE_GTS,    /* number: a PCIe speed in tenths of GT/s */
-	VALUE_SHARE,  /* number: percent of what `of` names */
-	VALUE_PCI,    /* number: vendor << 16 | device */
-	VALUE_SET,    /* set: CPUs or DSCPs */
-	VALUE_OCTETS, /* number: of a MAC address or GUID, the first is the most significant */
-};
-
-/*
- * The parsed meaning of a scalar, set once by the spec that accepted it (value.c). number is in
- * base units, independent of the text: bytes, bytes/s, microseconds, for a latency nanoseconds.
- */
-struct value {
-	enum value_type type;
-	const struct spec *spec; /* the spec that accepted it; NULL: none yet */
-	bool at_least;		 /* ">=N" */
-	int64_t number;
-	const char *of;	  /* "line", "pcie" or "set"; static */
-	struct cpus *set; /* owned */
 };
 
 struct ynode {

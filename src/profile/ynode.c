@@ -3,6 +3,7 @@
 #include "profile/yaml.h"
 
 #include "base/str.h"
+#include "base/units.h"
 
 struct ynode *ynode_new(enum yaml_kind kind, struct place at)
 {

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "plan/change.h"
 #include "plan/render.h"
 #include "report/sides.h"
 #include "report/text.h"

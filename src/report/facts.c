@@ -6,8 +6,10 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "plan/change.h"
 #include "plan/render.h"
 #include "profile/lines.h"
+#include "profile/yaml.h"
 #include "report/changes.h"
 #include "report/inventory.h"
 

@@ -8,8 +8,9 @@
 #include "engine/history.h"
 #include "node/inventory.h"
 #include "node/node.h"
-#include "plan/change.h"
-#include "profile/profile.h"
+
+struct plan; /* of plan/plan.h */
+struct profile;
 
 struct known {
 	char *key; /* "link.rails.mtu", "pci/0000:18:00.0/driver", "value/sysctl/vm.swappiness" */

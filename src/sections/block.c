@@ -12,8 +12,10 @@
 
 #include "base/mem.h"
 #include "node/drivers.h"
+#include "plan/change.h"
 #include "profile/language.h"
 #include "profile/rules.h"
+#include "profile/section.h"
 #include "sections/members.h"
 
 enum {

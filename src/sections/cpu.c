@@ -7,7 +7,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kinds/isolation.h"
+#include "plan/change.h"
 #include "profile/language.h"
+#include "profile/section.h"
 #include "sections/tuning.h"
 #include "sys/read.h"
 

@@ -2,7 +2,8 @@
 #include "sections/derived.h"
 
 #include "base/mem.h"
-#include "sections/sections.h"
+#include "profile/section.h"
+#include "profile/yaml.h"
 
 /* An exact number of expect:; 0 if it is missing or only bounded (">=2"). */
 static unsigned int exact(const struct ynode *expect, const char *key)

@@ -5,7 +5,13 @@
  */
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/units.h"
+#include "node/node.h"
+#include "plan/change.h"
 #include "profile/language.h"
+#include "profile/profile.h"
+#include "profile/section.h"
+#include "profile/yaml.h"
 #include "sections/judged.h"
 
 static const struct spec sockets = COUNT("a count of sockets", "sockets", 1, 64);

@@ -12,8 +12,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kinds/checks.h"
+#include "plan/change.h"
 #include "profile/language.h"
-#include "sections/sections.h"
+#include "profile/section.h"
 #include "sections/want_arg.h"
 
 static const struct spec page_count = INT("a count of pages", 0, 10000000, .unit = "pages");

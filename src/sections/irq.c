@@ -11,8 +11,10 @@
 #include "kinds/file.h"
 #include "kinds/isolation.h"
 #include "kinds/near_cpus.h"
+#include "plan/change.h"
 #include "profile/language.h"
 #include "profile/rules.h"
+#include "profile/section.h"
 #include "sections/kernel_args.h"
 #include "sections/members.h"
 

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "kinds/checks.h"
+#include "plan/change.h"
 
 struct change *judged(struct plan *plan, const char *section, struct place at, const char *id,
 		      const char *desired, char *observed, bool holds, const char *remedy)

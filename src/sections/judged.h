@@ -2,6 +2,9 @@
 /* Facts that a section, or the engine, judges itself, emitted as checks of the gate. */
 #pragma once
 
+#include <stdbool.h>
+
+#include "profile/place.h"
 #include "sections/sections.h"
 
 /* Takes ownership of observed. remedy is used if holds is false. */

@@ -10,10 +10,11 @@
 #include "base/mem.h"
 #include "kinds/checks.h"
 #include "kinds/isolation.h"
+#include "plan/change.h"
 #include "profile/language.h"
+#include "profile/section.h"
 #include "sections/hugepages.h"
 #include "sections/kernel_args.h"
-#include "sections/sections.h"
 #include "sections/want_arg.h"
 
 static const struct spec iommu_mode = ONE_OF_WORDS(

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "kinds/kernel_file.h"
+#include "plan/change.h"
 #include "profile/language.h"
 #include "sys/read.h"
 #include "sys/sysctl_d.h"

@@ -2,6 +2,7 @@
 /* Lines of sysctl and sysfs: a file of the kernel and its value, passed on verbatim. */
 #pragma once
 
+#include "plan/plan.h"
 #include "profile/rules.h"
 #include "sections/sections.h"
 

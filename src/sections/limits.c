@@ -16,9 +16,10 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kinds/limit.h"
+#include "plan/change.h"
 #include "profile/language.h"
 #include "profile/rules.h"
-#include "sections/sections.h"
+#include "profile/section.h"
 #include "sys/read.h"
 
 #define DEFAULTS "/run/systemd/system.conf.d/zz-railhead-limits.conf"

@@ -20,8 +20,10 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "kinds/link.h"
+#include "plan/change.h"
 #include "profile/language.h"
 #include "profile/rules.h"
+#include "profile/section.h"
 #include "sections/link_memory.h"
 #include "sections/members.h"
 

@@ -10,6 +10,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "profile/rules.h"
+#include "profile/section.h"
 #include "sections/members.h"
 
 enum {

@@ -2,7 +2,7 @@
 /* Rule: the receive rings of section link must not take much of the memory. */
 #pragma once
 
-#include "profile/rules.h"
+struct ruling; /* of profile/rules.h */
 
 /*
  * Warns if the buffers of the receive rings take more than a fiftieth of the memory: the node's, or

@@ -5,8 +5,10 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "plan/change.h"
 #include "profile/language.h"
 #include "profile/rules.h"
+#include "profile/section.h"
 
 static bool find_member(const struct section_ctx *ctx, const struct ynode *section,
 			const struct pci_fn *fn, struct member *ret)

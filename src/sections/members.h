@@ -6,6 +6,8 @@
 #include "kinds/target.h"
 #include "sections/sections.h"
 
+struct field; /* of profile/schema.h */
+
 struct member {
 	const struct pci_fn *fn;
 	struct ynode *settings; /* of the section, of all sets that have fn: see profile/view.h */

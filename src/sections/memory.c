@@ -4,6 +4,7 @@
  * and admin-guide/sysctl/vm.rst. Section hugepages has the pools of huge pages.
  */
 #include "profile/language.h"
+#include "profile/section.h"
 #include "sections/tuning.h"
 
 #define THP "/sys/kernel/mm/transparent_hugepage/"

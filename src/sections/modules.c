@@ -9,10 +9,11 @@
 #include "base/str.h"
 #include "kinds/checks.h"
 #include "kinds/kernel_file.h"
+#include "plan/change.h"
 #include "profile/language.h"
 #include "profile/rules.h"
+#include "profile/section.h"
 #include "profile/tutorials.h"
-#include "sections/sections.h"
 #include "sys/module.h"
 
 /*

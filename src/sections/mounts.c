@@ -15,9 +15,10 @@
 #include "base/words.h"
 #include "kinds/mount.h"
 #include "node/node.h"
+#include "plan/change.h"
 #include "profile/language.h"
 #include "profile/rules.h"
-#include "sections/sections.h"
+#include "profile/section.h"
 
 enum {
 	TIMEOUT_S = 30,	  /* default of an entry's timeout */

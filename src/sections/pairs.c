@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "kinds/checks.h"
 #include "node/nearness.h"
+#include "plan/change.h"
 #include "profile/language.h"
 #include "profile/rules.h"
 #include "sections/judged.h"

@@ -11,6 +11,7 @@
 #include "kinds/pci.h"
 #include "node/node.h"
 #include "node/p2p.h"
+#include "profile/yaml.h"
 #include "sections/want_arg.h"
 #include "sys/pci_express.h"
 

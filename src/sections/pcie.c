@@ -10,8 +10,10 @@
 #include "base/words.h"
 #include "kinds/checks.h"
 #include "kinds/pci.h"
+#include "plan/change.h"
 #include "profile/language.h"
 #include "profile/rules.h"
+#include "profile/section.h"
 #include "sections/members.h"
 
 /* The index of a word is its code in the registers. */

@@ -13,8 +13,10 @@
 #include "kinds/dcb.h"
 #include "kinds/roce.h"
 #include "node/drivers.h"
+#include "plan/change.h"
 #include "profile/language.h"
 #include "profile/rules.h"
+#include "profile/section.h"
 #include "sections/members.h"
 
 /* --- DCB: classes ----------------------------------------------------------------------------- */

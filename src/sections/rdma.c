@@ -5,8 +5,10 @@
  * because programs that reload the RDMA stack (such as a vendor's openibd) restore the default.
  */
 #include "kinds/netlink.h"
+#include "plan/change.h"
 #include "profile/language.h"
-#include "sections/sections.h"
+#include "profile/section.h"
+#include "profile/yaml.h"
 
 static const struct spec mode = ONE_OF(
 	"a network namespace mode", MEANS("shared", "all network namespaces see each RDMA device"),

@@ -6,7 +6,10 @@
 #include "base/mem.h"
 #include "base/version.h"
 #include "kinds/checks.h"
+#include "plan/change.h"
 #include "profile/language.h"
+#include "profile/section.h"
+#include "profile/yaml.h"
 #include "sections/judged.h"
 
 static const struct spec version_wanted =

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "base/err.h"
-#include "kargs/kargs.h"
-#include "node/node.h"
-#include "plan/change.h"
-#include "profile/profile.h"
-#include "profile/section.h"
-#include "sys/root.h"
+#include "base/fault.h"
+
+struct change; /* of plan/change.h */
+struct kargs;
+struct plan;	    /* of plan/plan.h */
+struct section_ctx; /* of profile/section.h */
 
 /* Collects all kernel arguments that the profile wants on this node, in order. */
 int sections_kargs(const struct section_ctx *ctx, struct kargs *ret, struct err *err);

@@ -15,10 +15,14 @@
 #include "base/str.h"
 #include "kinds/file.h"
 #include "kinds/netlink.h"
+#include "kinds/target.h"
 #include "kinds/vf.h"
 #include "kinds/vf_address.h"
 #include "node/drivers.h"
+#include "plan/change.h"
 #include "profile/language.h"
+#include "profile/section.h"
+#include "profile/yaml.h"
 #include "sections/members.h"
 
 enum {

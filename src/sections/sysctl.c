@@ -10,6 +10,7 @@
 #include "kinds/kernel_file.h"
 #include "node/node.h"
 #include "profile/language.h"
+#include "profile/section.h"
 #include "sections/kernel_line.h"
 #include "sys/kernel_names.h"
 #include "sys/sysctl_d.h"

@@ -8,6 +8,7 @@
 #include "base/words.h"
 #include "kinds/link.h"
 #include "profile/language.h"
+#include "profile/section.h"
 #include "sections/kernel_line.h"
 #include "sys/module.h"
 

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kargs/kargs.h"
+#include "plan/change.h"
+#include "plan/finding.h"
+#include "plan/plan.h"
+#include "profile/profile.h"
+#include "profile/section.h"
+#include "profile/yaml.h"
 #include "sections/sections.h"
 
 #include <stddef.h>

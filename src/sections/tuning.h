@@ -9,6 +9,8 @@
 #include "profile/rules.h"
 #include "sections/sections.h"
 
+struct section; /* of profile/section.h */
+
 enum { TUNING_WORDS = 6 };
 
 struct tuning;

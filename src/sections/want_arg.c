@@ -2,6 +2,7 @@
 #include "sections/want_arg.h"
 
 #include "base/mem.h"
+#include "profile/yaml.h"
 
 void kargs_want(struct kargs *l, const struct ynode *why, const char *text)
 {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "kargs/kargs.h"
-#include "profile/yaml.h"
 
 /* Appends a kernel argument that `why`, a node of the profile, wants. */
 void kargs_want(struct kargs *l, const struct ynode *why, const char *text);

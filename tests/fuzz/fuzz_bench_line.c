@@ -12,6 +12,7 @@
 #include "engine/record.h"
 #include "gate/gate.h"
 #include "gate/judge.h"
+#include "profile/section.h"
 #include "profile/yaml.h"
 
 static const struct binding unknown;

@@ -12,6 +12,8 @@
 #include "base/str.h"
 #include "kinds/checks.h"
 #include "kinds/cpu_files.h"
+#include "plan/change.h"
+#include "profile/place.h"
 
 static const char *const files[] = {
 	"var/lib/kubelet/config.yaml",

@@ -11,6 +11,8 @@
 #include "engine/writers.h"
 #include "kinds/checks.h"
 #include "kinds/vf.h"
+#include "plan/change.h"
+#include "profile/place.h"
 
 static const char *const files[] = {
 	"etc/sysctl.d/x.conf",

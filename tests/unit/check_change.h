@@ -8,8 +8,9 @@
 #include "base/units.h"
 #include "checks/looks.h"
 #include "kinds/checks.h"
+#include "plan/change.h"
 #include "profile/language.h"
-#include "profile/value.h"
+#include "profile/yaml.h"
 
 static const struct {
 	const char *sort;

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "profile/schema.h"
+#include "profile/yaml.h"
 
 /* "gate: {wait: 5m}"; the caller frees it. */
 static inline struct ynode *fragment(const char *text)

@@ -4,6 +4,8 @@
 
 #include "../lib/clock.h"
 #include "engine/run.h"
+#include "kinds/kind.h"
+#include "plan/change.h"
 #include "profile_tmp.h"
 #include "sys/clock.h"
 #include "tree.h"

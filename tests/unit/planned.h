@@ -2,6 +2,9 @@
 /* What the sections make of a profile on the machine of a test's root. Include after cmocka.h. */
 #pragma once
 
+#include "kargs/kargs.h"
+#include "plan/change.h"
+#include "profile/section.h"
 #include "sections/sections.h"
 #include "tree.h"
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "checks/probe.h"
+#include "profile/section.h"
+#include "profile/yaml.h"
 #include "tree.h"
 
 #define HEAD "schema: 1\nname: sku\nversion: 1.0.0\nmatch: {dmi: {sys_vendor: ACME}}\n"

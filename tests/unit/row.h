@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "profile/section.h"
+#include "profile/yaml.h"
 
 /* Of a section of device sets, that of each set; no key is a map. */
 static inline const struct field *row_find(const char *section, const char *key)

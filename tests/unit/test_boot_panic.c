@@ -9,6 +9,7 @@
 #include "boot/service.h"
 #include "kargs/env_layout.h"
 #include "tree.h"
+#include "plan/change.h"
 
 #define TRIAL "railhead.trial=a " ENV_TRIAL_EXTRA " railhead.slot=a"
 #define BEGUN "railhead.begun=1 " ENV_BEGUN_EXTRA " a=1 railhead.slot=a"

@@ -11,6 +11,9 @@
 #include "gate/gate.h"
 #include "gate/judge.h"
 #include "kinds/checks.h"
+#include "plan/change.h"
+#include "profile/section.h"
+#include "sections/sections.h"
 
 static bool is_sentence(const char *text)
 {

@@ -7,8 +7,10 @@
 
 #include <cmocka.h>
 
+#include "gate/binding.h"
 #include "gate/judge.h"
 #include "probe_run.h"
+#include "plan/change.h"
 
 #define SETS                                             \
 	"devices:\n"                                     \

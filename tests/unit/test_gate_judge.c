@@ -10,6 +10,7 @@
 
 #include "gate/causes.h"
 #include "gate/judge.h"
+#include "profile/section.h"
 #include "sys/pci_link.h"
 #include "profile/schema.h"
 #include "fragment.h"

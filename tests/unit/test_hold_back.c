@@ -14,6 +14,7 @@
 #include "engine/hold_back.h"
 #include "engine/run.h"
 #include "plan/change.h"
+#include "profile/section.h"
 #include "sys/clock.h"
 #include "sys/state.h"
 #include "reason.h"

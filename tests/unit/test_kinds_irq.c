@@ -11,6 +11,7 @@
 #include "kinds/near_cpus.h"
 #include "row.h"
 #include "tree.h"
+#include "plan/change.h"
 
 #define FN "0000:41:00.0"
 #define NODES "sys/devices/system/node/"

@@ -11,6 +11,7 @@
 #include "kinds/vf.h"
 #include "node/drivers.h"
 #include "tree.h"
+#include "plan/change.h"
 
 #define PF "0000:3b:00.0"
 #define VF "0000:3b:00.2"

@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "profile/keypath.h"
+#include "profile/schema.h"
 #include "profile/value.h"
 
 struct item {

@@ -11,6 +11,7 @@
 
 #include "profile/lines.h"
 #include "tree.h"
+#include "profile/yaml.h"
 
 #define HEAD(name) "schema: 1\nname: " name "\n"
 #define BASE(name) HEAD(name) "abstract: true\n"

@@ -13,6 +13,7 @@
 #include "profile/emit.h"
 #include "profile/site.h"
 #include "profile_tmp.h"
+#include "profile/yaml.h"
 #include "sections/derived.h"
 
 #ifndef FIXTURES

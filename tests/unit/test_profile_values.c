@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "fragment.h"
+#include "base/units.h"
 
 static const char sku[] =
 	"priority: -3\n"

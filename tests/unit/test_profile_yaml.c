@@ -13,6 +13,7 @@
 #include <yaml.h>
 
 #include "profile_tmp.h"
+#include "profile/yaml.h"
 
 static bool memory_is_out;
 

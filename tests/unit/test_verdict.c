@@ -9,6 +9,7 @@
 
 #include "engine/status.h"
 #include "gate/gate.h"
+#include "plan/change.h"
 #include "report/status_text.h"
 #include "sys/clock.h"
 #include "fragment.h"

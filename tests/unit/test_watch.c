@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 #include "engine/watch.h"
+#include "plan/change.h"
 #include "sys/state.h"
 #include "tree.h"
 

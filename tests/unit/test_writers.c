@@ -10,7 +10,7 @@
 #include "engine/writers.h"
 #include "kinds/checks.h"
 #include "kinds/vf.h"
-#include "plan/kind.h"
+#include "plan/change.h"
 #include "tree.h"
 
 #define NIC "0000:18:00.0"
