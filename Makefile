@@ -199,7 +199,7 @@ SETUP_deb := deb
 SETUP_rpm := rpm
 $(foreach g,lint format lies seeded-bugs check-unit check-fuzz check-bats build-tests schema keys,\
 	$(eval SETUP_$(g) := test))
-SETUP := $(if $(CROSS_COMPILE),,$(sort $(foreach g,$(MAKECMDGOALS),$(SETUP_$(g)))))
+SETUP := $(if $(CROSS_COMPILE),,$(sort $(foreach g,$(MAKECMDGOALS),$(or $(SETUP_$(g)),$(if $(filter test-%,$(g)),test)))))
 
 # On all CPUs, in a make without -j as well.
 parallel = $(Q)+$(MAKE) $(if $(V),,-s) --no-print-directory $(if $(findstring --jobserver,$(MAKEFLAGS)),,-j$(shell nproc)) $(1)
@@ -313,6 +313,9 @@ $(BUILD)/test/test_bench_gpu: | $(GPU_STANDINS)
 
 check-unit: ahead $(UNIT_BIN) ## unit tests, with address and undefined-behaviour sanitizers
 	$(Q)tests/lib/run-unit $(if $(EMULATOR),-s unit-$(ARCH) -e '$(EMULATOR)') $(UNIT_BIN)
+
+test-%: ## build and run the tests of one subject: test-link
+	$(Q)+MAKE='$(MAKE)' tests/lib/subject '$*'
 
 build-tests-arm64: build/arm64/root
 	$(call parallel,$(FOR_ARM64) build-tests)
@@ -547,7 +550,7 @@ distclean: ## remove build/ whole
 help: ## this list
 	$(Q)awk 'BEGIN { FS = ":.*## " } \
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
+		/^[a-z0-9%-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: all ahead arm64 set-up bench bench-boot bench-fleet bench-gate bench-gate-load build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
 	check-units check-unit check-fuzz check-bats seeded-bugs lies check-vm check-pictures check-long demo demo-sim fuzz lint schema keys kernel-names format install \

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# From an edit to its result: what lint remembers between two runs.
+# From an edit to its result: the tests of one subject, programs that are not built yet, and what lint
+# remembers between two runs.
 
 bats_require_minimum_version 1.5.0
 
@@ -13,6 +14,36 @@ setup() {
 }
 
 without_make() { PATH=$BATS_TEST_TMPDIR/bin:$PATH "$@"; } # says what would be built
+
+@test "a subject is a word of the names of tests; an unknown one names those near it" {
+  run -1 without_make env -u MAKE -u MAKEFLAGS tests/lib/subject link
+  [[ $output == "make "*" build/test/test_kinds_link build/test/test_sections_link build/railhead "* ]]
+  [[ $output != *netlink* ]]
+  run -1 without_make env -u MAKE -u MAKEFLAGS tests/lib/subject gate-gpu
+  [[ $output == *" build/test/test_gate_gpu "*" build/gpu-standin/libcuda.so.1"* ]]
+  run -1 tests/lib/subject lnik
+  [ "$output" = "no test has the subject lnik; near it: link" ]
+}
+
+@test "run-unit and run-bats build what is missing, and nothing else" {
+  run -1 without_make tests/lib/run-unit build/test/test_none build/railhead
+  [[ $output == "make "*" build/test/test_none" ]]
+
+  cp tests/lib/run-bats tests/lib/subject "$tree/tests/lib"
+  mkdir "$tree/build"
+  touch "$tree/build/railhead"
+  echo 'load lib/helper' >"$tree/tests/some.bats"
+  echo 'program=build/simnode' >"$tree/tests/lib/helper.bash"
+  cd "$tree"
+  run -1 without_make tests/lib/run-bats tests/some.bats
+  [[ $output == "make "*" build/railhead-bench build/05_railhead build/simnode build/test/clock.so" ]]
+}
+
+@test "a test that is run by itself names what is not built" {
+  helper=simnode # for tests/lint/privileges: nothing is mounted
+  run -1 env SIMNODE="$tree/none" BATS_TEST_DIRNAME=tests bash -ec ". tests/lib/$helper.bash"
+  [ "$output" = "simnode is not built: make build/simnode" ]
+}
 
 @test "lint remembers what passed, and sees each change of a file or of its own rules" {
   cp tests/lint/format tests/lint/passed "$tree/tests/lint"

@@ -108,6 +108,7 @@ declare -gA elsewhere=(
   ["sudo tests/lib/deps.sh build"]="tests/deps.bats:\"\$deps\" build"
   # these tests are a part of it, or it is a part of them
   ["make check-fast"]="Makefile:check-fast: check-unit"
+  ["make test-link"]="tests/inner_loop.bats:tests/lib/subject link"
   ["make lint"]=".ci/run:lint"
   ["make schema keys"]="tests/section.bats:tests/lint/keys\" --write"
   ["tests/lib/run-unit build/test/test_base"]="Makefile:tests/lib/run-unit"

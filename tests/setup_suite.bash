@@ -9,6 +9,10 @@ setup_suite() {
     echo "these tests run in a sandbox; use: tests/lib/sandbox bats FILE" >&2
     return 1
   fi
+  if [ ! -x "$BATS_TEST_DIRNAME/../build/railhead" ]; then
+    echo "railhead is not built: make, or tests/lib/run-bats FILE" >&2
+    return 1
+  fi
   # Where a stand-in can't be executed, the shell would go on to the real program.
   printf '#!/bin/sh\n' >"$probe"
   chmod 755 "$probe"

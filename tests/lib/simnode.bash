@@ -9,6 +9,10 @@
 . "${BASH_SOURCE[0]%/*}/eventually.bash"
 
 simnode="${SIMNODE:-$BATS_TEST_DIRNAME/../build/simnode}"
+[ -x "$simnode" ] || {
+  echo "simnode is not built: make build/simnode" >&2
+  return 1
+}
 railhead="${RAILHEAD:-$BATS_TEST_DIRNAME/../build/railhead}"
 PFS=(0000:18:00.0 0000:3a:00.0 0000:4e:00.0 0000:5d:00.0 0000:9a:00.0 0000:bc:00.0 0000:cc:00.0 0000:db:00.0)
 
