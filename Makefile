@@ -465,6 +465,11 @@ $(BUILD)/lint/%.o: %.c | $(BUILD)/deps-ok
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(REL_CFLAGS) -MMD -MP -c -o $@ $<
 
+# The commands that make would run, those of a source's first object.
+compile-commands: ## write compile_commands.json, for editors (clangd)
+	$(Q)MAKEFLAGS='' $(MAKE) -n -B V=1 all $(TEST_PROGRAMS) | grep -e ' -c -o ' | jq -Rn --arg directory '$(CURDIR)' \
+		'[inputs | {$$directory, command: ., file: (split(" ") | last)}] | unique_by(.file)' >compile_commands.json
+
 schema: $(BUILD)/railhead ## rewrite the JSON Schema of profiles from the tables
 	$(Q)$(BUILD)/railhead check --schema >$(BUILD)/schema.tmp
 	$(Q)mv $(BUILD)/schema.tmp profiles/railhead-profile.schema.json
@@ -545,7 +550,7 @@ clean: ## remove what was built, keep the caches of the VM and of arm64's librar
 		build/deb build/rpm build/tally.d
 
 distclean: ## remove build/ whole
-	$(Q)rm -rf --one-file-system build
+	$(Q)rm -rf --one-file-system build compile_commands.json
 
 help: ## this list
 	$(Q)awk 'BEGIN { FS = ":.*## " } \
@@ -553,5 +558,5 @@ help: ## this list
 		/^[a-z0-9%-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: all ahead arm64 set-up bench bench-boot bench-fleet bench-gate bench-gate-load build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
-	check-units check-unit check-fuzz check-bats seeded-bugs lies check-vm check-pictures check-long demo demo-sim fuzz lint schema keys kernel-names format install \
+	check-units check-unit check-fuzz check-bats seeded-bugs lies check-vm check-pictures check-long demo demo-sim fuzz lint compile-commands schema keys kernel-names format install \
 	install-railhead install-gate install-profiles dist deb rpm clean distclean help
