@@ -45,8 +45,6 @@ static const struct spec check_run = ONE_OF_WORDS(
 		MEANS("storage_read", "rate and latency of a file or disk"),
 		MEANS("memlock", "memory that processes of services may lock"),
 		MEANS("command", "a program of the site")));
-static const struct spec check_on =
-	SCALAR("a device set, or \"vfs of SET\"", value_on_set, "^(vfs of )?[A-Za-z0-9_-]+$");
 static const struct spec check_per =
 	ONE_OF("a unit to measure each of", MEANS("node", "each NUMA node by itself"),
 	       MEANS("node_pair", "the CPUs of each NUMA node with the memory of each other"));
@@ -105,14 +103,15 @@ static const struct spec health_questions =
 static const struct spec xids =
 	SCALAR("one Xid or several, such as 79 or 46-48,79", value_numbers,
 	       "^0*[0-9]{1,3}(-0*[0-9]{1,3})?(,0*[0-9]{1,3}(-0*[0-9]{1,3})?)*$", .max = XID_MAX);
-static const struct spec user_name =
-	SCALAR("a user's name", value_name, "^[a-z0-9][a-z0-9._-]{0,63}$");
+static const struct spec user_name = LOWER_NAME("a user's name such as nobody");
 static const struct spec capability =
 	SCALAR("a capability such as CAP_NET_RAW", value_capability, "^CAP_[A-Z0-9_]+$");
 static const struct spec capabilities =
 	LIST_OF("a list of capabilities, such as [CAP_NET_RAW]", capability, ITEM_NONE);
-static const struct spec read_path = SCALAR("an absolute path", value_mount_point, ABSOLUTE_PATH);
-static const struct spec argument = LINE("an argument (text on one line)");
+static const struct spec read_path = TEXT("an absolute path such as /mnt/data", ABSOLUTE_PATH,
+					  "write it from / on, without blanks, control characters, "
+					  "backslashes, and empty, . and .. parts");
+static const struct spec argument = LINE("an argument such as --fast (text on one line)");
 static const struct spec command =
 	LIST_OF("a program and its arguments, such as [/usr/local/bin/site-check, --fast]",
 		argument, ITEM_NONE);
@@ -131,7 +130,7 @@ static const struct spec members =
 static const struct spec gate_check = MAP(
 	"a map such as {run: pcie_link, on: rails, width: 16}",
 	KEY("run", &check_run, "Check to run.", .flags = FIELD_REQUIRED),
-	KEY("on", &check_on,
+	KEY("on", &spec_on_set,
 	    "Device set whose members are checked, or \"vfs of SET\" for their VFs.",
 	    .class = KEY_SELECTS),
 	KEY("with", &spec_set_name, "Device set at the other end.", .class = KEY_SELECTS),
@@ -217,8 +216,7 @@ static const struct spec gate_check = MAP(
 	KEY("on_intermittent", &on_fail,
 	    "Consequence of a benchmark that is slow in one of its two looks; default warn.",
 	    .class = KEY_GOVERNS));
-static const struct spec check_name =
-	SCALAR("a check's name", value_set_name, "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$");
+static const struct spec check_name = NAME("a check's name such as loopback");
 static const struct spec gate_checks = MAP_OF("NAME", "a map of checks", check_name, gate_check);
 static const struct spec basis = LINE("a text such as \"kernel: 6.1.0-50-amd64\"");
 static const struct spec calibrated_on =

@@ -15,7 +15,7 @@
 struct part; /* of plan/change.h */
 
 enum vf_how {
-	VF_MAC,	 /* VALUE_OCTETS, or a word: derived (base/vf_address.h) */
+	VF_MAC,	 /* VALUE_ID, or a word: derived (base/vf_address.h) */
 	VF_GUID, /* the same; node and port get one GUID */
 	VF_NUMBER,
 	VF_SWITCH,

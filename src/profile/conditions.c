@@ -78,7 +78,7 @@ static void ask_pci(struct asking *a, const struct ynode *ids)
 		size_t n = 0;
 		cleanup_free char *found = NULL;
 
-		if (id->value.type == VALUE_PCI)
+		if (id->value.type == VALUE_ID)
 			n = functions_of(a->node, id->value.number >> 16,
 					 id->value.number & 0xffff);
 		if (n)

@@ -115,6 +115,8 @@ static json_t *checked(const struct spec *s, bool nullable)
 		add(types, json_string("string"));
 		if (pattern)
 			put(obj, "pattern", json_string(pattern));
+		if (s->bytes)
+			put(obj, "maxLength", json_integer(s->bytes));
 	}
 	if (spec_accepts(s, "true"))
 		add(types, json_string("boolean"));
@@ -173,8 +175,9 @@ static json_t *key_names(const struct spec *key)
 	json_t *list;
 
 	if (key->check != value_int || key->max - key->min >= OFFERED)
-		return json_pack("{s:s, s:s}", "description", key->what, "pattern",
-				 json_schema_pattern(key));
+		return json_pack("{s:s, s:s, s:o*}", "description", key->what, "pattern",
+				 json_schema_pattern(key), "maxLength",
+				 key->bytes ? json_integer(key->bytes) : NULL);
 	list = json_array();
 	for (int64_t v = key->min; v <= key->max; v++) {
 		cleanup_free char *text = xasprintf("%" PRId64, v);

@@ -9,14 +9,14 @@
 /* --- values ------------------------------------------------------------------------------- */
 
 const struct spec spec_bool = {.what = "a boolean (true or false)", .check = value_bool};
-static const struct spec name =
-	SCALAR("a profile's name", value_name, "^[a-z0-9][a-z0-9._-]{0,63}$");
+static const struct spec name = LOWER_NAME("a profile's name such as hgx-h100");
 const struct spec spec_cpus = SCALAR("a CPU list such as 2-47,50-95", value_cpus, CPUS);
-static const struct spec pattern =
-	SCALAR("a text or shell pattern", value_pattern, "^" LINE_CHAR "{1,256}$");
+static const struct spec pattern = LINE("a text or shell pattern such as ABC-12*", .bytes = 256);
 /* IFLA_MTU; no driver accepts more than 65535. */
 const struct spec spec_mtu = INT("an MTU in bytes", 68, 65535, .unit = "bytes");
-const struct spec spec_module = SCALAR("a module's name", value_module, "^[A-Za-z0-9_-]{1,64}$");
+/* Module names become file names and words of modprobe.d: no dots, slashes or blanks. */
+const struct spec spec_module = TEXT("a module's name such as mlx5_core", "^[A-Za-z0-9_-]+$",
+				     "use letters, digits, _ and -, without .ko", .bytes = 64);
 
 /* --- match -------------------------------------------------------------------------------- */
 
@@ -38,8 +38,8 @@ const struct spec spec_cpu_vendor =
 	ONE_OF("a CPU vendor", MEANS("intel", "CPUs of Intel"), MEANS("amd", "CPUs of AMD"),
 	       MEANS("arm", "CPUs of Arm's architecture, of any vendor"));
 static const struct spec pci_id =
-	SCALAR("a PCI id, \"vvvv:dddd\" (vendor and device, four hex digits each)", value_pci_id,
-	       "^[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}$");
+	SCALAR("a PCI id such as \"15b3:1021\" (vendor and device, four hex digits each)", value_id,
+	       "^[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}$", .note = "write both numbers, without 0x");
 static const struct spec match_pci =
 	LIST_OF("a list of PCI ids, such as [\"10de:2330\"]", pci_id, ITEM_TEXT);
 /* All conditions must hold; conditions.c evaluates them. */
@@ -52,12 +52,14 @@ static const struct spec match =
 
 /* --- devices ------------------------------------------------------------------------------ */
 
-static const struct spec pci_address = SCALAR(
-	"a PCI address or a shell pattern over one, such as \"0000:5e:00.0\"", value_pci_address,
-	"^([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]|"
-	"([0-9a-f:.*?!-]|\\[|\\])*([*?]|\\[)([0-9a-f:.*?!-]|\\[|\\])*)$");
-const struct spec spec_set_name =
-	SCALAR("a device set's name", value_set_name, "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$");
+static const struct spec pci_address =
+	TEXT("a PCI address or a shell pattern over one, such as \"0000:5e:00.0\"",
+	     "^([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]|"
+	     "([0-9a-f:.*?!-]|\\[|\\])*([*?]|\\[)([0-9a-f:.*?!-]|\\[|\\])*)$",
+	     "write domain:bus:device.function in full, in lower case");
+const struct spec spec_set_name = NAME("a device set's name such as rails");
+const struct spec spec_on_set =
+	TEXT("a device set such as rails or \"vfs of rails\"", "^(vfs of )?[A-Za-z0-9_-]+$", NULL);
 static const struct spec card_ports =
 	INT("a count of functions of one card", 1, 256, .unit = "functions");
 static const struct spec card_port = INT("the place of a function on its card, from 1", 1, 256);
@@ -103,15 +105,17 @@ const struct spec spec_page_size = {.what = "a page size",
 const struct spec spec_memlock =
 	SIZE("a size such as 64G, or unlimited", 65536, INT64_C(1) << 50,
 	     .meanings = WORDS(MEANS("unlimited", "no limit")), .pattern = "^" NUMBER_OF "[KMGT]$");
-static const struct spec unit_name = SCALAR("a service such as containerd.service", value_unit,
-					    "^[A-Za-z0-9:_.@\\\\-]+\\.service$");
+static const struct spec unit_name =
+	TEXT("a service such as containerd.service", "^[A-Za-z0-9:_.@\\\\-]+\\.service$",
+	     "write its whole name, with .service", .bytes = 255);
 const struct spec spec_units = LIST_OF("a list of services", unit_name, ITEM_TEXT);
 
 /* --- the document ------------------------------------------------------------------------- */
 
 static const struct spec schema_number = {
 	.what = "a schema number", .check = value_schema, .min = SCHEMA_MIN, .max = SCHEMA_MAX};
-static const struct spec version = SCALAR("a version", value_label, "^[A-Za-z0-9_.+~:-]{1,64}$");
+static const struct spec version = TEXT("a version such as 2.1", "^[A-Za-z0-9_.+~:-]+$",
+					"use letters, digits and . + ~ : _ -", .bytes = 64);
 static const struct spec base_list = LIST_OF("a list of profiles' names", name, ITEM_TEXT);
 static const struct spec extends =
 	EITHER("a profile's name or a list of them", .scalar = &name, .list = &base_list);

@@ -12,8 +12,13 @@
  *     const struct spec spec_mtu = INT("an MTU in bytes", 68, 65535, .unit = "bytes");
  *
  * A range includes least and most: of DURATION in microseconds, of SIZE in bytes. COUNT is a number
- * of units, or ">=N". LINE is any text on one line. SCALAR has a check of value.h, and a pattern
- * for editors.
+ * of units, or ">=N". SCALAR has a check of value.h, and a pattern for editors. Of TEXT, the
+ * pattern is the check. Text that must match has an example behind "such as", and the note says the
+ * rest:
+ *
+ *     static const struct spec name = TEXT("a name such as rails", "^[a-z]+$", "use letters");
+ *
+ * LINE is any text on one line.
  */
 #define IN_RANGE(judge, text, least, most, ...)                                              \
 	{                                                                                    \
@@ -28,7 +33,16 @@
 	{                                                                        \
 		.what = (text), .check = (judge), .pattern = (form), __VA_ARGS__ \
 	}
-#define LINE(text) SCALAR(text, value_line, "^" LINE_CHAR "+$")
+#define TEXT(text, form, hint, ...) SCALAR(text, value_pattern, form, .note = (hint), ##__VA_ARGS__)
+#define LINE(text, ...) \
+	TEXT(text, "^" LINE_CHAR "+$", "remove line breaks and control characters", ##__VA_ARGS__)
+#define NAME(text)                                \
+	TEXT(text, "^[A-Za-z0-9][A-Za-z0-9_-]*$", \
+	     "use letters, digits, _ and -, with a letter or digit first", .bytes = 64)
+#define LOWER_NAME(text)                                                               \
+	TEXT(text, "^[a-z0-9][a-z0-9._-]*$",                                           \
+	     "use lower case letters, digits and . _ -, with a letter or digit first", \
+	     .bytes = 64)
 /*
  * ONE_OF("a trust mode", MEANS("dscp", "the DSCP of the IP header"), MEANS("pcp", "..."))
  * ONE_OF_WORDS("a width", WORDS("1", "2", "4")): without meanings, or in the order of an enum
@@ -96,7 +110,8 @@
 
 /*
  * Parts of patterns. A pattern may use only syntax with the same meaning in ECMA 262 and in POSIX:
- * no class escapes, and a literal bracket stands outside of bracket expressions.
+ * no class escapes, and a literal bracket stands outside of bracket expressions. The member bytes
+ * limits a length with less memory than {0,63} takes.
  */
 #define NUMBER_OF "(0|[1-9][0-9]*)" /* before a unit */
 #define LINE_CHAR "[^\x01-\x08\x0a-\x1f]"
@@ -115,7 +130,8 @@
 /* Values that several tables use. */
 enum { ON_DRIFT_LAPSE, ON_DRIFT_WARN }; /* words of spec_on_drift */
 extern const struct spec spec_page_size, spec_bool, spec_cpus, spec_module, spec_set_name,
-	spec_numa_node, spec_mtu, spec_on_drift, spec_cpu_vendor, spec_memlock, spec_units;
+	spec_on_set, spec_numa_node, spec_mtu, spec_on_drift, spec_cpu_vendor, spec_memlock,
+	spec_units;
 
 /* The keys of a profile that are not sections. */
 extern const struct spec schema_document;

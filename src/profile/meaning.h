@@ -15,11 +15,10 @@ enum value_type {
 	VALUE_WORD, /* number: index into the words of its spec, such as max or unlimited, from 0 */
 	VALUE_BOOL, /* number: 0 or 1 */
 	VALUE_NUMBER,
-	VALUE_GTS,    /* number: a PCIe speed in tenths of GT/s */
-	VALUE_SHARE,  /* number: percent of what `of` names */
-	VALUE_PCI,    /* number: vendor << 16 | device */
-	VALUE_SET,    /* set: CPUs or DSCPs */
-	VALUE_OCTETS, /* number: of a MAC address or GUID, the first is the most significant */
+	VALUE_GTS,   /* number: a PCIe speed in tenths of GT/s */
+	VALUE_SHARE, /* number: percent of what `of` names */
+	VALUE_ID,    /* number: vendor << 16 | device, a MAC address or a GUID */
+	VALUE_SET,   /* set: CPUs or DSCPs */
 };
 
 /*

@@ -20,7 +20,7 @@ static void add(struct set_references *refs, const struct ynode *at, char *key)
 
 static bool names_set(const struct spec *spec)
 {
-	return spec == &spec_set_name || spec->check == value_on_set;
+	return spec == &spec_set_name || spec == &spec_on_set;
 }
 
 /* Adds the names of sets in a value and below it, found by the specs of the language. */

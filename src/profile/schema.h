@@ -85,8 +85,13 @@ struct spec {
 	const char *meaning; /* default meaning of words that meanings lacks; or NULL */
 	int64_t min, max;    /* in the check's unit; max 0: no range */
 	const char *unit;    /* unit of a number that is written without one: "packets"; or NULL */
-	/* For editors; check may be stricter. NULL: derived from check, see json_schema.c. */
+	/*
+	 * A regular expression, for editors and for the checks value_pattern() and those that call
+	 * it; another check may be stricter. NULL: derived from check, see json_schema.c.
+	 */
 	const char *pattern;
+	const char *note;   /* what a text needs to match, for messages: "use ..."; or NULL */
+	unsigned int bytes; /* limit of a text that pattern must match; 0: 4000 */
 	/* SPEC_LIST, SPEC_MAP_OF */
 	const struct spec *item;
 	const struct spec *key; /* SPEC_MAP_OF: the spec of its keys, a scalar */

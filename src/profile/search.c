@@ -24,11 +24,7 @@ static const char suffix[] = ".yaml";
 
 bool profile_name_is_valid(const char *name)
 {
-	const struct spec spec = {.what = "a profile's name"};
-	struct ynode n = {.kind = YAML_SCALAR, .text = (char *)name};
-	cleanup_str struct str why = {0};
-
-	return value_name(&spec, &n, &why);
+	return spec_accepts(spec_child(schema_profile(), "name"), name);
 }
 
 static size_t stem_len(const char *name)

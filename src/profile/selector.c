@@ -8,7 +8,7 @@ static void id_pair(const struct ynode *set, const char *key, int *vendor, int *
 	const struct ynode *id = ynode_get(set, key);
 
 	*vendor = *device = -1;
-	if (!id || id->value.type != VALUE_PCI)
+	if (!id || id->value.type != VALUE_ID)
 		return;
 	*vendor = (int)(id->value.number >> 16);
 	*device = (int)(id->value.number & 0xffff);

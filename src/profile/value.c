@@ -8,25 +8,24 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/capability.h"
 #include "base/karg.h"
-#include "base/pattern.h"
-#include "base/pci_address.h"
 #include "base/units.h"
+#include "base/vec.h"
 #include "profile/profile.h"
 #include "profile/yaml.h"
 
 #define DIGITS "0123456789"
-#define LOWER "abcdefghijklmnopqrstuvwxyz"
-#define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-#define WORD LOWER UPPER DIGITS "_-"
-#define HEX DIGITS "abcdefABCDEF"
 
-enum { SHOWN = 60 }; /* bytes of a value that a message shows */
+enum {
+	SHOWN = 60,	  /* bytes of a value that a message shows */
+	BYTES_MAX = 4000, /* of a text whose spec says no other limit */
+};
 #define DAY_US INT64_C(86400000000)
 
 static bool only(const char *s, const char *chars)
@@ -218,35 +217,6 @@ bool value_word(const struct spec *s, struct ynode *n, struct str *why)
 	return false;
 }
 
-/* Text on one line, written verbatim into a kernel file or shown to people. */
-bool value_line(const struct spec *s, struct ynode *n, struct str *why)
-{
-	if (!*n->text)
-		return reject(s, n, why, NULL);
-	for (const char *p = n->text; *p; p++)
-		if ((unsigned char)*p < ' ' && *p != '\t')
-			return reject(s, n, why, "remove line breaks and control characters");
-	if (strlen(n->text) > 4000)
-		return reject(s, n, why, "use at most 4000 bytes");
-	return true;
-}
-
-bool value_label(const struct spec *s, struct ynode *n, struct str *why)
-{
-	if (only(n->text, WORD ".+~:") && strlen(n->text) <= 64)
-		return true;
-	return reject(s, n, why, "use at most 64 letters, digits and . + ~ : _ -");
-}
-
-bool value_pattern(const struct spec *s, struct ynode *n, struct str *why)
-{
-	if (!value_line(s, n, why))
-		return false;
-	if (strlen(n->text) > 256)
-		return reject(s, n, why, "use at most 256 bytes");
-	return true;
-}
-
 bool value_capability(const struct spec *s, struct ynode *n, struct str *why)
 {
 	return capability_number(n->text) >= 0 || reject(s, n, why, "see capabilities(7)");
@@ -366,11 +336,7 @@ bool value_page_size(const struct spec *s, struct ynode *n, struct str *why)
 /* Octal, as in chmod(1), with or without a leading zero. */
 bool value_mode(const struct spec *s, struct ynode *n, struct str *why)
 {
-	size_t len = strlen(n->text);
-
-	if (only(n->text, "01234567") && len <= 4)
-		return accept(n, VALUE_NUMBER, strtoul(n->text, NULL, 8));
-	return reject(s, n, why, "write at most four digits from 0 to 7");
+	return value_pattern(s, n, why) && accept(n, VALUE_NUMBER, strtoul(n->text, NULL, 8));
 }
 
 bool value_duration(const struct spec *s, struct ynode *n, struct str *why)
@@ -539,238 +505,63 @@ bool value_numbers(const struct spec *s, struct ynode *n, struct str *why)
 	return false;
 }
 
-/* --- names -------------------------------------------------------------------------------- */
+/* --- texts -------------------------------------------------------------------------------- */
 
-bool value_name(const struct spec *s, struct ynode *n, struct str *why)
+struct expression {
+	const char *pattern;
+	regex_t regex;
+};
+
+/* The expressions stay compiled, because each document asks for the same few. */
+static const regex_t *compiled(const char *pattern)
 {
-	const char *t = n->text;
+	static VEC(struct expression) all;
+	struct expression new = {.pattern = pattern};
 
-	if (only(t, LOWER DIGITS "._-") && isalnum((unsigned char)*t) && strlen(t) <= 64)
-		return true;
-	return reject(s, n, why,
-		      "use at most 64 lower case letters, digits and . _ -, with a letter or digit "
-		      "first");
+	for (size_t i = 0; i < all.n; i++)
+		if (all.v[i].pattern == pattern)
+			return &all.v[i].regex;
+	if (regcomp(&new.regex, pattern, REG_EXTENDED | REG_NOSUB) != 0)
+		abort();
+	vec_push(&all, new);
+	return &all.v[all.n - 1].regex;
 }
 
-bool value_set_name(const struct spec *s, struct ynode *n, struct str *why)
+bool value_pattern(const struct spec *s, struct ynode *n, struct str *why)
 {
-	if (only(n->text, WORD) && isalnum((unsigned char)*n->text) && strlen(n->text) <= 64)
-		return true;
-	return reject(s, n, why, "use at most 64 letters, digits, _ and -");
+	size_t bytes = s->bytes ?: BYTES_MAX;
+
+	/* DEL is no part of patterns, because the output replaces it, of the schema too. */
+	if (strlen(n->text) <= bytes)
+		return (!strchr(n->text, '\x7f') &&
+			regexec(compiled(s->pattern), n->text, 0, NULL, 0) == 0) ||
+		       reject(s, n, why, *n->text ? s->note : NULL);
+	reject(s, n, why, NULL);
+	str_addf(why, "; use at most %zu bytes", bytes);
+	return false;
 }
 
-bool value_on_set(const struct spec *s, struct ynode *n, struct str *why)
-{
-	bool vfs;
-
-	return only(set_name_in(n->text, &vfs), WORD) || reject(s, n, why, NULL);
-}
-
-bool value_module(const struct spec *s, struct ynode *n, struct str *why)
-{
-	/* Module names become file names and words of modprobe.d: no dots, slashes or blanks. */
-	if (only(n->text, WORD) && strlen(n->text) <= 64)
-		return true;
-	return reject(s, n, why, "use letters, digits, _ and -, without .ko");
-}
-
-bool value_param(const struct spec *s, struct ynode *n, struct str *why)
-{
-	if (only(n->text, WORD) && strlen(n->text) <= 64)
-		return true;
-	return reject(s, n, why, "use letters, digits, _ and -");
-}
-
-/* ethtool(8) shows names of up to ETH_GSTRING_LEN - 1 bytes. */
-bool value_feature(const struct spec *s, struct ynode *n, struct str *why)
-{
-	if (only(n->text, WORD) && strlen(n->text) < 32)
-		return true;
-	return reject(s, n, why, "use the name that ethtool shows, of letters, digits, _ and -");
-}
-
-/* A version that can be compared: it begins with a digit, then may have vendor suffixes. */
-bool value_version(const struct spec *s, struct ynode *n, struct str *why)
-{
-	const char *t = n->text + (str_starts(n->text, ">=") ? 2 : 0);
-
-	if (isdigit((unsigned char)*t) && only(t, WORD ".+~") && strlen(t) <= 64)
-		return true;
-	return reject(s, n, why,
-		      *t == ' ' ? "remove the blank after >="
-				: "write an exact version, or >= and the lowest accepted version");
-}
-
-bool value_unit(const struct spec *s, struct ynode *n, struct str *why)
-{
-	if (only(n->text, WORD ":.@\\") && str_ends(n->text, ".service") && strlen(n->text) < 256)
-		return true;
-	return reject(s, n, why, "write its whole name, with .service");
-}
-
-/* --- addresses of ports ------------------------------------------------------------------- */
-
-/* Whether t is "xx:xx:..." with that many bytes. */
-static bool is_octets(const char *t, size_t bytes)
-{
-	if (strlen(t) != 3 * bytes - 1)
-		return false;
-	for (size_t i = 0; t[i]; i++)
-		if (i % 3 == 2 ? t[i] != ':' : !strchr(DIGITS "abcdef", t[i]))
-			return false;
-	return true;
-}
-
-static bool accept_octets(struct ynode *n)
+/* Pairs of hexadecimal digits with colons. A port with GUID 0, for example, never leaves INIT. */
+bool value_id(const struct spec *s, struct ynode *n, struct str *why)
 {
 	uint64_t number = 0;
 
-	for (const char *octet = n->text; *octet; octet += 2 + (octet[2] == ':'))
-		number = number << 8 | strtoul((char[]){octet[0], octet[1], '\0'}, NULL, 16);
-	return accept(n, VALUE_OCTETS, number);
-}
-
-bool value_mac(const struct spec *s, struct ynode *n, struct str *why)
-{
-	if (!is_octets(n->text, 6))
-		return reject(s, n, why,
-			      "write six pairs of lower case hex digits, separated by colons");
-	if (strchr("13579bdf", n->text[1]))
-		return reject(s, n, why,
-			      "write an even first byte (an odd one marks a group address)");
-	if (streq(n->text, "00:00:00:00:00:00"))
+	if (!value_pattern(s, n, why))
+		return false;
+	for (const char *p = n->text; *p; p++)
+		if (*p != ':')
+			number = number << 4 | strtoul((char[]){*p, '\0'}, NULL, 16);
+	if (number < (uint64_t)s->min)
 		return reject(s, n, why, "write a nonzero address");
-	return accept_octets(n);
+	return accept(n, VALUE_ID, number);
 }
 
-bool value_guid(const struct spec *s, struct ynode *n, struct str *why)
-{
-	if (!is_octets(n->text, 8))
-		return reject(s, n, why,
-			      "write eight pairs of lower case hex digits, separated by colons");
-	/* a port with GUID 0 never leaves INIT */
-	if (streq(n->text, "00:00:00:00:00:00:00:00"))
-		return reject(s, n, why, "write a nonzero address");
-	return accept_octets(n);
-}
-
-/* --- PCI ---------------------------------------------------------------------------------- */
-
-bool value_pci_id(const struct spec *s, struct ynode *n, struct str *why)
-{
-	const char *t = n->text;
-
-	if (strlen(t) == 9 && strspn(t, HEX) == 4 && t[4] == ':' && strspn(t + 5, HEX) == 4)
-		return accept(n, VALUE_PCI, strtoul(t, NULL, 16) << 16 | strtoul(t + 5, NULL, 16));
-	return reject(s, n, why, strncasecmp(t, "0x", 2) == 0 ? "write it without 0x" : NULL);
-}
-
-bool value_pci_address(const struct spec *s, struct ynode *n, struct str *why)
-{
-	const char *t = n->text;
-	size_t len = pci_address_len(t);
-
-	if (!only(t, HEX ":.*?[]-!"))
-		return reject(s, n, why, NULL);
-	if (strpbrk(t, "ABCDEF"))
-		return reject(s, n, why, "write it in lower case");
-	if (pattern_is(t) || (len && !t[len]))
-		return true;
-	return reject(s, n, why, "write domain:bus:device.function in full");
-}
-
-/* --- kernel ------------------------------------------------------------------------------- */
-
-static bool adjacent(const char *t, const char *chars)
-{
-	for (; *t; t++)
-		if (strchr(chars, t[0]) && t[1] && strchr(chars, t[1]))
-			return true;
-	return false;
-}
-
-/*
- * Dots or slashes separate the parts, as in sysctl.d(5); globs are accepted. No part may be empty
- * or "..".
- */
+/* Dots or slashes separate the parts, as in sysctl.d(5); globs are accepted. */
 bool value_sysctl_key(const struct spec *s, struct ynode *n, struct str *why)
 {
-	const char *t = n->text;
-	size_t len = strlen(t);
-
-	if (str_starts(t, "/") || str_starts(t, "proc/"))
+	if (str_starts(n->text, "/") || str_starts(n->text, "proc/"))
 		return reject(s, n, why, "leave out /proc/sys/");
-	if (!only(t, WORD "./*?[]:@") || !strpbrk(t, "./"))
-		return reject(s, n, why, NULL);
-	if (strchr("./", t[0]) || strchr("./", t[len - 1]) || adjacent(t, "./"))
-		return reject(s, n, why, "remove empty, . and .. parts");
-	return true;
-}
-
-static bool has_dot_part(const char *t)
-{
-	while (*t) {
-		size_t n;
-
-		t += *t == '/';
-		n = strcspn(t, "/");
-		if (n == 0 || (n == 1 && t[0] == '.') || (n == 2 && t[0] == '.' && t[1] == '.'))
-			return true;
-		t += n;
-	}
-	return false;
-}
-
-bool value_sysfs_path(const struct spec *s, struct ynode *n, struct str *why)
-{
-	if (!str_starts(n->text, "/sys/"))
-		return reject(s, n, why, NULL);
-	for (const char *p = n->text; *p; p++)
-		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
-			return reject(s, n, why,
-				      "remove blanks, control characters and bytes beyond ASCII");
-	if (has_dot_part(n->text))
-		return reject(s, n, why, "remove empty, . and .. parts");
-	return true;
-}
-
-bool value_mount_point(const struct spec *s, struct ynode *n, struct str *why)
-{
-	if (n->text[0] != '/' || !n->text[1])
-		return reject(s, n, why, NULL);
-	for (const char *p = n->text; *p; p++)
-		if ((unsigned char)*p <= ' ' || *p == 0x7f || *p == '\\')
-			return reject(s, n, why,
-				      "remove blanks, control characters and backslashes");
-	if (has_dot_part(n->text) || str_ends(n->text, "/"))
-		return reject(s, n, why, "remove empty, . and .. parts");
-	return true;
-}
-
-bool value_mount_options(const struct spec *s, struct ynode *n, struct str *why)
-{
-	for (const char *p = n->text; *p; p++)
-		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
-			return reject(s, n, why, "separate options by commas, without blanks");
-	if (n->text[0] == ',' || str_ends(n->text, ",") || adjacent(n->text, ","))
-		return reject(s, n, why, "remove the empty option");
-	return *n->text || reject(s, n, why, "leave the key out");
-}
-
-bool value_fs_type(const struct spec *s, struct ynode *n, struct str *why)
-{
-	if (only(n->text, WORD ".") && strlen(n->text) <= 32)
-		return true;
-	return reject(s, n, why, "as in fstab(5)");
-}
-
-/* A blank is rejected, because it would begin the next parameter in modprobe.d. */
-bool value_module_value(const struct spec *s, struct ynode *n, struct str *why)
-{
-	for (const char *p = n->text; *p; p++)
-		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f || strchr("\"'\\#", *p))
-			return reject(s, n, why, "remove blanks, quotes, backslashes and #");
-	return (*n->text && strlen(n->text) <= 1000) || reject(s, n, why, NULL);
+	return value_pattern(s, n, why);
 }
 
 bool value_kernel_arg(const struct spec *s, struct ynode *n, struct str *why)

@@ -8,7 +8,7 @@
 #include "sys/read.h"
 #include "sys/sysctl_d.h"
 
-static const struct spec line_text = LINE("a value (text on one line)");
+static const struct spec line_text = LINE("a value such as 1 (text on one line)");
 
 static const struct spec line_map =
 	MAP("a map such as {value: 1, optional: true}",

@@ -33,7 +33,9 @@ enum {
 
 static const struct spec interval = DURATION("a duration such as 8us", 0, SECOND);
 static const struct spec feature_name =
-	SCALAR("a feature's name as ethtool(8) shows it", value_feature, "^[A-Za-z0-9_-]{1,31}$");
+	TEXT("a feature's name such as rx-gro-hw", "^[A-Za-z0-9_-]+$",
+	     "use the name that ethtool shows, of letters, digits, _ and -",
+	     .bytes = 31 /* ETH_GSTRING_LEN - 1 */);
 static const struct spec switches =
 	MAP_OF("NAME", "a map of names to true or false", feature_name, spec_bool);
 

@@ -34,9 +34,11 @@ static const struct spec to_load = LIST_OF("a list of modules", load_item, ITEM_
 static const struct spec to_blacklist = LIST_OF("a list of modules", spec_module, ITEM_NAME);
 
 static const struct spec param_value =
-	SCALAR("a parameter's value", value_module_value, "^([!$-&(-Z^-~]|\\[|\\])+$");
+	TEXT("a parameter's value such as 0", "^([!$-&(-Z^-~]|\\[|\\])+$",
+	     "remove blanks, quotes, backslashes and #", .bytes = 1000);
 static const struct spec param_name =
-	SCALAR("a module parameter's name", value_param, "^[A-Za-z0-9_-]{1,64}$");
+	TEXT("a module parameter's name such as netns_mode", "^[A-Za-z0-9_-]+$",
+	     "use letters, digits, _ and -", .bytes = 64);
 static const struct spec params_of =
 	MAP_OF("PARAM", "a map of parameters, such as {netns_mode: 0}", param_name, param_value);
 static const struct spec options_of = MAP_OF(

@@ -31,19 +31,23 @@ enum {
 /* --- keys --------------------------------------------------------------------------------- */
 
 static const struct spec mount_point =
-	SCALAR("an absolute path to mount on", value_mount_point, ABSOLUTE_PATH);
+	TEXT("an absolute path to mount on, such as /mnt/data",
+	     "^" PATH_PARTS("[A-Za-z0-9_+,:@~-]", "[A-Za-z0-9._+,:@~-]") "$",
+	     "use letters, digits and / . _ + , : @ ~ -, without empty, . and .. parts");
 static const struct spec fs_type =
-	SCALAR("a file system type such as nfs", value_fs_type, "^[A-Za-z0-9_.-]{1,32}$");
-static const struct spec source = LINE("a device or server:/path");
-static const struct spec further = SCALAR("mount options, separated by commas", value_mount_options,
-					  "^[!-+.-~-]+(,[!-+.-~-]+)*$");
+	TEXT("a file system type such as nfs", "^[A-Za-z0-9_.-]+$", "as in fstab(5)", .bytes = 32);
+static const struct spec source = LINE("a device or server:/path such as nas:/data");
+static const struct spec further =
+	TEXT("mount options such as ro,noatime", "^[!-+.-~-]+(,[!-+.-~-]+)*$",
+	     "separate options by commas, without blanks and empty options");
 static const struct spec timeout = DURATION("a duration such as 30s", SECOND, 120 * SECOND);
 static const struct spec bytes =
 	SIZE("a size such as 64G", 4096, INT64_C(1) << 50, .pattern = "^" NUMBER_OF "[KMGT]$");
 static const struct spec block =
 	SIZE("a size such as 1M", 1024, 4 << 20, .pattern = "^" NUMBER_OF "[KMG]$");
 static const struct spec id = INT("the number of a user or group", 0, INT32_MAX);
-static const struct spec mode = SCALAR("a mode in octal such as 1770", value_mode, "^[0-7]{1,4}$");
+static const struct spec mode = SCALAR("a mode in octal such as 1770", value_mode, "^[0-7]{1,4}$",
+				       .note = "write at most four digits from 0 to 7");
 static const struct spec port_number = INT("a port", 1, 65535);
 static const struct spec protocol = ONE_OF(
 	"a transport", MEANS("rdma", "NFS over RDMA, IPv4"), MEANS("rdma6", "NFS over RDMA, IPv6"),
@@ -324,7 +328,7 @@ static char *resolved(const struct root *root, const char *path)
 	return real ?: xstrdup(path);
 }
 
-static void judge_place(struct ruling *r, const struct ynode *point, enum mount_type type,
+static void judge_point(struct ruling *r, const struct ynode *point, enum mount_type type,
 			const char *key)
 {
 	const struct root *root = r->node ? r->node->root : NULL;
@@ -343,20 +347,6 @@ static void judge_place(struct ruling *r, const struct ynode *point, enum mount_
 			   "leads to %.80s by symbolic links, and the system uses %s, which this "
 			   "mount would hide; mount elsewhere, such as below /mnt",
 			   *path ? path : "/", dir);
-}
-
-static void judge_point(struct ruling *r, const struct ynode *point, const struct ynode *mount,
-			const char *key)
-{
-	static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				   "/._+,:@~-";
-
-	if (point->text[strspn(point->text, good)])
-		rule_error(r, point, key,
-			   "'%c' is not allowed in the path of a mount unit; use letters, digits "
-			   "and / . _ + , : @ ~ -",
-			   point->text[strspn(point->text, good)]);
-	judge_place(r, point, type_of(mount), key);
 }
 
 static bool has_option(const struct ynode *mount, const char *word)
@@ -514,7 +504,7 @@ static void mounts_are_sound(struct ruling *r)
 
 		if (mount->kind != YAML_MAP || !ynode_get(mount, "type"))
 			continue;
-		judge_point(r, all->keys.v[i], mount, key);
+		judge_point(r, all->keys.v[i], type_of(mount), key);
 		judge_source(r, mount, key);
 		judge_options(r, mount, key);
 		judge_rdma(r, mount, key);

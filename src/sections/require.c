@@ -13,7 +13,9 @@
 #include "sections/judged.h"
 
 static const struct spec version_wanted =
-	SCALAR("a version such as \">=6.1\"", value_version, "^(>=)?[0-9][A-Za-z0-9.+~_-]{0,63}$");
+	TEXT("a version such as \">=6.1\"", "^(>=)?[0-9][A-Za-z0-9.+~_-]*$",
+	     "write an exact version, or >= and the lowest accepted version, without blanks",
+	     .bytes = 64);
 static const struct spec driver_versions =
 	MAP_OF("MODULE", "a map of modules to versions, such as {mlx5_core: \">=24.10\"}",
 	       spec_module, version_wanted);

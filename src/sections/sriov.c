@@ -39,8 +39,11 @@ enum {
 
 enum { ADDRESS_DERIVED, ADDRESS_OF_DRIVER };
 
-static const struct spec mac = SCALAR("a MAC address such as \"02:00:00:00:00:01\"", value_mac,
-				      "^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$");
+static const struct spec mac = SCALAR(
+	"a MAC address such as \"02:00:00:00:00:01\"", value_id,
+	"^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$", .min = 1,
+	.note = "write six pairs of lower case hex digits, separated by colons, with an even "
+		"first byte (an odd one marks a group address)");
 static const struct spec mac_list =
 	LIST_OF("a list of MAC addresses, one for each VF", mac, ITEM_TEXT);
 static const struct spec mac_rule = ONE_OF_WORDS(
@@ -53,8 +56,9 @@ static const struct spec mac_rule = ONE_OF_WORDS(
 static const struct spec vf_mac =
 	EITHER("derived, driver, or a list of MAC addresses, one for each VF", .scalar = &mac_rule,
 	       .list = &mac_list);
-static const struct spec guid = SCALAR("a GUID such as \"02:00:00:00:00:00:00:01\"", value_guid,
-				       "^([0-9a-f]{2}:){7}[0-9a-f]{2}$");
+static const struct spec guid = SCALAR(
+	"a GUID such as \"02:00:00:00:00:00:00:01\"", value_id, "^([0-9a-f]{2}:){7}[0-9a-f]{2}$",
+	.min = 1, .note = "write eight pairs of lower case hex digits, separated by colons");
 static const struct spec guid_list = LIST_OF("a list of GUIDs, one for each VF", guid, ITEM_TEXT);
 static const struct spec guid_rule = ONE_OF_WORDS(
 	"a rule for GUIDs", WORDS([ADDRESS_DERIVED] = "derived"),

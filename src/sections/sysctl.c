@@ -18,7 +18,8 @@
 #define SYSCTL_PART "([A-Za-z0-9_*?:@-]|\\[|\\])+"
 static const struct spec sysctl_key =
 	SCALAR("a sysctl key such as net.core.rmem_max", value_sysctl_key,
-	       "^" SYSCTL_PART "([./]" SYSCTL_PART ")+$");
+	       "^" SYSCTL_PART "([./]" SYSCTL_PART ")+$",
+	       .note = "write its two or more parts with one . or / between them");
 static const struct spec keys =
 	MAP_OF("KEY", "a map such as {net.core.rmem_max: 268435456}", sysctl_key, kernel_line);
 

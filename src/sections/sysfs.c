@@ -12,8 +12,11 @@
 #include "sections/kernel_line.h"
 #include "sys/module.h"
 
-static const struct spec path = SCALAR("a path below /sys/", value_sysfs_path,
-				       "^/sys" PATH_PARTS("[!-,0-~-]", "[!-.0-~]") "$");
+static const struct spec path =
+	TEXT("a path below /sys/ such as /sys/block/sda/queue/nr_requests",
+	     "^/sys" PATH_PARTS("[!-,0-~-]", "[!-.0-~]") "$",
+	     "write it from /sys/ on, without blanks, control characters, bytes beyond "
+	     "ASCII, and empty, . and .. parts");
 static const struct spec keys =
 	MAP_OF("PATH", "a map of paths below /sys/ to values", path, kernel_line);
 

@@ -2,7 +2,8 @@
 /*
  * The JSON Schema refuses nothing that check takes. Every scalar of the language is asked of
  * some thousand texts, quoted and plain: what its check takes must fit its part of the schema.
- * Patterns are used as POSIX expressions; they are written so that both dialects agree.
+ * Patterns are POSIX expressions, which many checks go by, and those of ECMA 262, which editors
+ * use: none may have syntax that the two read differently. The example of each fits its pattern.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include <ctype.h>
 #include <errno.h>
 #include <regex.h>
 #include <stdlib.h>
@@ -244,6 +246,64 @@ static size_t try_amounts(const struct spec *s, const json_t *schema)
 	return taken;
 }
 
+/* --- patterns and their examples ------------------------------------------------------------ */
+
+/* To POSIX, a backslash in brackets is a character, and ] is one behind the opening bracket. */
+static void is_of_both_dialects(const char *pattern)
+{
+	bool inside = false, good = *pattern == '^' && str_ends(pattern, "$");
+
+	for (const char *p = pattern; good && *p; p++) {
+		if (*p == '\\') {
+			good = inside ? *++p == '\\' : ispunct((unsigned char)*++p) != 0;
+			continue;
+		}
+		if (*p == '[')
+			good = !inside && p[1] != ']' && !str_starts(p + 1, "^]");
+		if (*p == '?' && !inside) /* lazy repetition, groups of ECMA */
+			good = !strchr("(*+?}", p[-1]);
+		inside = *p == '[' || (inside && *p != ']');
+	}
+	if (!good)
+		fail_msg("%s: not the same in both dialects", pattern);
+}
+
+static void try_example(const struct spec *s, const char *example)
+{
+	bool is_word = false;
+	const char *word;
+
+	for (size_t i = 0; (word = spec_word(s, i)); i++)
+		is_word |= streq(word, example);
+	if (!check_takes(s, example, true) || (!is_word && !matches(s->pattern, example)))
+		fail_msg("%s: '%s' is no example", s->what, example);
+}
+
+/* What messages show behind "such as": 26 or 24-31,46 (or so). */
+static void try_examples(const struct spec *s)
+{
+	const char *p = strstr(s->what, "such as ");
+
+	is_of_both_dialects(s->pattern);
+	if (!p)
+		fail_msg("%s: such as?", s->what);
+	for (p += strlen("such as "); *p;) {
+		struct str example = {0};
+
+		while (*p && !str_starts(p, ", ") && !str_starts(p, " or ")) {
+			if (str_starts(p, " ("))
+				p = strchr(p, ')');
+			else if (*p != '"')
+				str_addf(&example, "%c", *p);
+			p++;
+		}
+		try_example(s, str_get(&example));
+		str_free(&example);
+		p += strspn(p, ", ");
+		p += str_starts(p, "or ") ? strlen("or ") : 0;
+	}
+}
+
 static void try_scalar(const struct spec *s)
 {
 	json_t *schema = json_schema_scalar(s, false);
@@ -259,6 +319,8 @@ static void try_scalar(const struct spec *s)
 	taken += try_text(s, schema, bound);
 	snprintf(bound, sizeof(bound), "%lld", (long long)s->max);
 	taken += try_text(s, schema, bound);
+	if (s->pattern)
+		try_examples(s);
 	/* or nothing was asked of it */
 	if (!taken)
 		fail_msg("%s: none of the texts is one; add some", s->what);

@@ -36,7 +36,7 @@ static const struct {
 	const char *text; /* what `of` or the set says */
 } wanted[] = {
 	{"priority", VALUE_NUMBER, -3, false, NULL},
-	{"devices.rails.pci", VALUE_PCI, 0x15b31021, false, NULL},
+	{"devices.rails.pci", VALUE_ID, 0x15b31021, false, NULL},
 	{"devices.rails.expect", VALUE_NUMBER, 8, true, NULL},
 	{"devices.rails.ports", VALUE_TEXT, 0, false, NULL}, /* rejected */
 	{"expect.memory", VALUE_NUMBER, INT64_C(2) << 40, true, NULL},
