@@ -55,12 +55,12 @@ static const struct spec rate =
 	SCALAR("a rate such as 180GB/s, 400Gb/s or 92% of line", value_measure,
 	       "^(" NUMBER_OF "[MG][Bb]/s|(100|[1-9][0-9]?)% of (line|pcie|set))$");
 static const struct spec floor_rate =
-	SCALAR("a rate such as 20GB/s or 160Gb/s", value_rate, "^" NUMBER_OF "[MG][Bb]/s$",
-	       .min = 1, .max = INT64_MAX);
-static const struct spec message_rate =
-	SCALAR("messages in a second, such as 2M/s", value_message_rate, "^[1-9][0-9]*[KM]?/s$");
-static const struct spec latency =
-	SCALAR("a latency such as 150ns or 50us", value_latency, "^" NUMBER_OF "(ns|us|ms)$");
+	SCALAR("a rate such as 20GB/s or 160Gb/s", value_amount, "^" NUMBER_OF "[MG][Bb]/s$",
+	       .units = &units_rate, .min = 1, .max = INT64_MAX);
+static const struct spec message_rate = SCALAR("messages in a second, such as 2M/s", value_amount,
+					       "^[1-9][0-9]*[KM]?/s$", .units = &units_messages);
+static const struct spec latency = SCALAR("a latency such as 150ns or 50us", value_amount,
+					  "^" NUMBER_OF "(ns|us|ms)$", .units = &units_latency);
 static const struct spec message_size =
 	SIZE("a size such as 64K", 1024, 1 << 30, .pattern = "^[1-9][0-9]*[KMG]$");
 /* The speed of a PCIe link, or of the netdevs that have a carrier: rules.c decides which. */

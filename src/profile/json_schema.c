@@ -50,30 +50,6 @@ static json_t *type_of(const char *type, bool nullable)
 
 /* --- scalars ------------------------------------------------------------------------------ */
 
-const char *json_schema_pattern(const struct spec *spec)
-{
-	/* the first match applies; units larger than the range are left out of the pattern */
-	static const struct {
-		scalar_check *check;
-		int64_t max;
-		const char *pattern;
-	} of_checks[] = {
-		{value_int, INT64_MAX, "^-?" NUMBER_OF "$"},
-		{value_schema, INT64_MAX, "^" NUMBER_OF "$"},
-		{value_count, INT64_MAX, "^(>=)?" NUMBER_OF "$"},
-		{value_duration, 60 * SECOND - 1, "^(0[mhd]|" NUMBER_OF "(us|ms|s))$"},
-		{value_duration, 3600 * SECOND - 1, "^(0[hd]|" NUMBER_OF "(us|ms|s|m))$"},
-		{value_duration, 24 * 3600 * SECOND - 1, "^(0d|" NUMBER_OF "(us|ms|s|m|h))$"},
-		{value_duration, INT64_MAX, "^" NUMBER_OF "(us|ms|s|m|h|d)$"},
-	};
-	int64_t max = spec->max ? spec->max : INT64_MAX;
-
-	for (size_t i = 0; !spec->pattern && i < array_len(of_checks); i++)
-		if (of_checks[i].check == spec->check && max <= of_checks[i].max)
-			return of_checks[i].pattern;
-	return spec->pattern;
-}
-
 static bool accepts_int(const struct spec *s, int64_t v)
 {
 	cleanup_free char *text = xasprintf("%" PRId64, v);
@@ -107,14 +83,13 @@ static void add_numbers(json_t *obj, json_t *types, const struct spec *s)
 /* The types and pattern that the check accepts, without its words. */
 static json_t *checked(const struct spec *s, bool nullable)
 {
-	const char *pattern = json_schema_pattern(s);
 	json_t *obj = json_object(), *types = json_array();
 
 	if (s->check != value_bool) {
 		add_numbers(obj, types, s);
 		add(types, json_string("string"));
-		if (pattern)
-			put(obj, "pattern", json_string(pattern));
+		if (s->pattern)
+			put(obj, "pattern", json_string(s->pattern));
 		if (s->bytes)
 			put(obj, "maxLength", json_integer(s->bytes));
 	}
@@ -176,7 +151,7 @@ static json_t *key_names(const struct spec *key)
 
 	if (key->check != value_int || key->max - key->min >= OFFERED)
 		return json_pack("{s:s, s:s, s:o*}", "description", key->what, "pattern",
-				 json_schema_pattern(key), "maxLength",
+				 key->pattern, "maxLength",
 				 key->bytes ? json_integer(key->bytes) : NULL);
 	list = json_array();
 	for (int64_t v = key->min; v <= key->max; v++) {

@@ -20,5 +20,3 @@
 json_t *json_schema(void);
 /* The schema of one scalar. */
 json_t *json_schema_scalar(const struct spec *spec, bool nullable);
-/* The pattern of a scalar that is a string, as a regular expression; or NULL. See language.h. */
-const char *json_schema_pattern(const struct spec *spec);

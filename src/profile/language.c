@@ -112,8 +112,11 @@ const struct spec spec_units = LIST_OF("a list of services", unit_name, ITEM_TEX
 
 /* --- the document ------------------------------------------------------------------------- */
 
-static const struct spec schema_number = {
-	.what = "a schema number", .check = value_schema, .min = SCHEMA_MIN, .max = SCHEMA_MAX};
+static const struct spec schema_number = {.what = "a schema number",
+					  .check = value_schema,
+					  .min = SCHEMA_MIN,
+					  .max = SCHEMA_MAX,
+					  .pattern = "^" NUMBER_OF "$"};
 static const struct spec version = TEXT("a version such as 2.1", "^[A-Za-z0-9_.+~:-]+$",
 					"use letters, digits and . + ~ : _ -", .bytes = 64);
 static const struct spec base_list = LIST_OF("a list of profiles' names", name, ITEM_TEXT);

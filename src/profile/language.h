@@ -24,11 +24,20 @@
 	{                                                                                    \
 		.what = (text), .check = (judge), .min = (least), .max = (most), __VA_ARGS__ \
 	}
-#define INT(text, least, most, ...) IN_RANGE(value_int, text, least, most, __VA_ARGS__)
-#define DURATION(text, least, most, ...) IN_RANGE(value_duration, text, least, most, __VA_ARGS__)
-#define SIZE(text, least, most, ...) IN_RANGE(value_size, text, least, most, __VA_ARGS__)
-#define COUNT(text, units, least, most) \
-	IN_RANGE(value_count, text ", or \">=N\"", least, most, .unit = (units))
+#define INT(text, least, most, ...) \
+	IN_RANGE(value_int, text, least, most, .pattern = "^-?" NUMBER_OF "$", __VA_ARGS__)
+/* Units larger than the range are left out of the pattern. */
+#define DURATION(text, least, most)                                                              \
+	IN_RANGE(value_amount, text, least, most, .units = &units_duration,                      \
+		 .pattern = (most) < 60 * SECOND	  ? "^(0[mhd]|" NUMBER_OF "(us|ms|s))$"  \
+			    : (most) < 3600 * SECOND	  ? "^(0[hd]|" NUMBER_OF "(us|ms|s|m))$" \
+			    : (most) < 24 * 3600 * SECOND ? "^(0d|" NUMBER_OF "(us|ms|s|m|h))$"  \
+							  : "^" NUMBER_OF "(us|ms|s|m|h|d)$")
+#define SIZE(text, least, most, ...) \
+	IN_RANGE(value_amount, text, least, most, .units = &units_bytes, __VA_ARGS__)
+#define COUNT(text, units, least, most)                                          \
+	IN_RANGE(value_count, text ", or \">=N\"", least, most, .unit = (units), \
+		 .pattern = "^(>=)?" NUMBER_OF "$")
 #define SCALAR(text, judge, form, ...)                                           \
 	{                                                                        \
 		.what = (text), .check = (judge), .pattern = (form), __VA_ARGS__ \

@@ -82,12 +82,13 @@ struct spec {
 	 */
 	const char *const *words, *const *meanings;
 	const struct spec *keys_of;
-	const char *meaning; /* default meaning of words that meanings lacks; or NULL */
-	int64_t min, max;    /* in the check's unit; max 0: no range */
-	const char *unit;    /* unit of a number that is written without one: "packets"; or NULL */
+	const char *meaning;	   /* default meaning of words that meanings lacks; or NULL */
+	int64_t min, max;	   /* in the check's unit; max 0: no range */
+	const struct units *units; /* of value_amount() */
+	const char *unit; /* unit of a number that is written without one: "packets"; or NULL */
 	/*
 	 * A regular expression, for editors and for the checks value_pattern() and those that call
-	 * it; another check may be stricter. NULL: derived from check, see json_schema.c.
+	 * it; another check may be stricter. NULL: any text, for editors.
 	 */
 	const char *pattern;
 	const char *note;   /* what a text needs to match, for messages: "use ..."; or NULL */

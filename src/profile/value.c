@@ -117,6 +117,58 @@ static bool number_trap(const struct ynode *n, struct str *why)
 	return false;
 }
 
+/* --- units -------------------------------------------------------------------------------- */
+
+struct units {
+	int (*parse)(const char *text, uint64_t *ret); /* NULL: digits, then the name */
+	/* For messages, with the size in base units: the largest first, that of size 1 last. */
+	struct unit_name {
+		int64_t size;
+		const char *name;
+	} names[4];
+};
+
+const struct units units_bytes = {parse_size,
+				  {{1 << 30, "G"}, {1 << 20, "M"}, {1 << 10, "K"}, {1, " bytes"}}};
+const struct units units_duration = {parse_duration,
+				     {{DAY_US, "d"}, {1000000, "s"}, {1000, "ms"}, {1, "us"}}};
+const struct units units_latency = {parse_latency, {{1, "ns"}}};
+const struct units units_rate = {parse_rate,
+				 {{125000000, "Gb/s"}, {125000, "Mb/s"}, {1, " bytes/s"}}};
+const struct units units_messages = {parse_message_rate, {{1, "/s"}}};
+const struct units units_percent = {NULL, {{1, "%"}}};
+const struct units units_metres = {NULL, {{1, "m"}}};
+const struct units units_per_node = {NULL, {{1, " per node"}}};
+
+static char *amount(const struct spec *s, int64_t v)
+{
+	static const struct units none = {NULL, {{1, ""}}};
+	const struct unit_name *u = (s->units ?: &none)->names;
+
+	if (!v && u->size == DAY_US) /* "0s", not "0d" */
+		u++;
+	while (u->size > 1 && v % u->size)
+		u++;
+	return xasprintf("%lld%s", (long long)(v / u->size), u->name);
+}
+
+bool spec_range(const struct spec *s, char **min, char **max)
+{
+	if (s->kind != SPEC_SCALAR || !s->max || s->max == INT64_MAX)
+		return false;
+	*min = amount(s, s->min);
+	*max = amount(s, s->max);
+	return true;
+}
+
+static bool reject_range(const struct spec *s, const struct ynode *n, struct str *why)
+{
+	cleanup_free char *min = amount(s, s->min), *max = amount(s, s->max);
+
+	str_addf(why, "%.*s is out of range; must be %s to %s", SHOWN, n->text, min, max);
+	return false;
+}
+
 /* --- plain kinds -------------------------------------------------------------------------- */
 
 bool value_bool(const struct spec *s, struct ynode *n, struct str *why)
@@ -159,9 +211,7 @@ bool value_int(const struct spec *s, struct ynode *n, struct str *why)
 		return reject(s, n, why, NULL);
 	if (parse_int(n->text, &v) && v >= s->min && v <= s->max)
 		return accept(n, VALUE_NUMBER, (uint64_t)v);
-	str_addf(why, "%.*s is out of range; must be %lld to %lld", SHOWN, n->text,
-		 (long long)s->min, (long long)s->max);
-	return false;
+	return reject_range(s, n, why);
 }
 
 /* An exact count, or ">=N". */
@@ -224,58 +274,6 @@ bool value_capability(const struct spec *s, struct ynode *n, struct str *why)
 
 /* --- numbers with units ------------------------------------------------------------------- */
 
-/* A unit for messages and its size in base units. Tables list the largest first, and end with 1. */
-struct unit_name {
-	int64_t size;
-	const char *name;
-};
-
-static const struct unit_name *units_of(const struct spec *s)
-{
-	static const struct unit_name none[] = {{1, ""}};
-	static const struct unit_name sizes[] = {
-		{1 << 30, "G"}, {1 << 20, "M"}, {1 << 10, "K"}, {1, " bytes"}};
-	static const struct unit_name durations[] = {
-		{DAY_US, "d"}, {1000000, "s"}, {1000, "ms"}, {1, "us"}};
-	static const struct unit_name rates[] = {
-		{125000000, "Gb/s"}, {125000, "Mb/s"}, {1, " bytes/s"}};
-	static const struct unit_name percent[] = {{1, "%"}};
-	static const struct unit_name metres[] = {{1, "m"}};
-	static const struct unit_name per_node[] = {{1, " per node"}};
-	static const struct {
-		scalar_check *check;
-		const struct unit_name *units;
-	} of_checks[] = {
-		{value_size, sizes},	  {value_duration, durations}, {value_rate, rates},
-		{value_percent, percent}, {value_metres, metres},      {value_per_node, per_node},
-	};
-
-	for (size_t i = 0; i < array_len(of_checks); i++)
-		if (of_checks[i].check == s->check)
-			return of_checks[i].units;
-	return none;
-}
-
-static char *amount(const struct spec *s, int64_t v)
-{
-	const struct unit_name *u = units_of(s);
-
-	if (!v && u->size == DAY_US) /* "0s", not "0d" */
-		u++;
-	while (u->size > 1 && v % u->size)
-		u++;
-	return xasprintf("%lld%s", (long long)(v / u->size), u->name);
-}
-
-bool spec_range(const struct spec *s, char **min, char **max)
-{
-	if (s->kind != SPEC_SCALAR || !s->max || s->max == INT64_MAX)
-		return false;
-	*min = amount(s, s->min);
-	*max = amount(s, s->max);
-	return true;
-}
-
 /* r, v: result of the unit's parser. */
 static bool judge_unit(const struct spec *s, struct ynode *n, int r, uint64_t v, struct str *why)
 {
@@ -292,20 +290,6 @@ static bool judge_unit(const struct spec *s, struct ynode *n, int r, uint64_t v,
 	return reject(s, n, why, only(n->text, DIGITS) ? "write the unit" : NULL);
 }
 
-/* Checks the number against min and max. */
-static bool in_range(const struct spec *s, struct ynode *n, struct str *why)
-{
-	cleanup_free char *min = NULL, *max = NULL;
-
-	if (!s->max || (n->value.number >= s->min && n->value.number <= s->max))
-		return true;
-	n->value = (struct value){0};
-	min = amount(s, s->min);
-	max = amount(s, s->max);
-	str_addf(why, "%.*s is out of range; must be %s to %s", SHOWN, n->text, min, max);
-	return false;
-}
-
 static bool above_zero(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (n->value.number)
@@ -314,14 +298,29 @@ static bool above_zero(const struct spec *s, struct ynode *n, struct str *why)
 	return reject(s, n, why, "write a value greater than zero");
 }
 
-bool value_size(const struct spec *s, struct ynode *n, struct str *why)
+static int parse_suffixed(const char *text, const char *suffix, uint64_t *ret)
 {
+	cleanup_free char *number = xstrndup(text, strspn(text, DIGITS));
+
+	return streq(text + strlen(number), suffix) ? parse_u64(number, ret) : -EINVAL;
+}
+
+bool value_amount(const struct spec *s, struct ynode *n, struct str *why)
+{
+	const struct units *u = s->units;
 	uint64_t v = 0;
-	int r = parse_size(n->text, &v);
+	int r = u->parse ? u->parse(n->text, &v) : parse_suffixed(n->text, u->names->name, &v);
 
 	if (is_word(s, n))
 		return true;
-	return judge_unit(s, n, r, v, why) && in_range(s, n, why);
+	if (!judge_unit(s, n, r, v, why))
+		return false;
+	if (!s->max)
+		return above_zero(s, n, why);
+	if (n->value.number >= s->min && n->value.number <= s->max)
+		return true;
+	n->value = (struct value){0};
+	return reject_range(s, n, why);
 }
 
 /* A page size, by the kernel's names. */
@@ -337,38 +336,6 @@ bool value_page_size(const struct spec *s, struct ynode *n, struct str *why)
 bool value_mode(const struct spec *s, struct ynode *n, struct str *why)
 {
 	return value_pattern(s, n, why) && accept(n, VALUE_NUMBER, strtoul(n->text, NULL, 8));
-}
-
-bool value_duration(const struct spec *s, struct ynode *n, struct str *why)
-{
-	uint64_t usec = 0;
-	int r = parse_duration(n->text, &usec);
-
-	return judge_unit(s, n, r, usec, why) && in_range(s, n, why);
-}
-
-bool value_latency(const struct spec *s, struct ynode *n, struct str *why)
-{
-	uint64_t ns = 0;
-	int r = parse_latency(n->text, &ns);
-
-	return judge_unit(s, n, r, ns, why) && above_zero(s, n, why);
-}
-
-bool value_rate(const struct spec *s, struct ynode *n, struct str *why)
-{
-	uint64_t v = 0;
-	int r = parse_rate(n->text, &v);
-
-	return judge_unit(s, n, r, v, why) && in_range(s, n, why);
-}
-
-bool value_message_rate(const struct spec *s, struct ynode *n, struct str *why)
-{
-	uint64_t v = 0;
-	int r = parse_message_rate(n->text, &v);
-
-	return judge_unit(s, n, r, v, why) && above_zero(s, n, why);
 }
 
 /* "92% of line": a share of the rate of the link, of the PCIe slot or of the other set members. */
@@ -406,37 +373,6 @@ bool value_measure(const struct spec *s, struct ynode *n, struct str *why)
 		return false;
 	n->value = share;
 	return true;
-}
-
-static int parse_suffixed(const char *text, const char *suffix, uint64_t *ret)
-{
-	cleanup_free char *number = xstrndup(text, strspn(text, DIGITS));
-
-	return streq(text + strlen(number), suffix) ? parse_u64(number, ret) : -EINVAL;
-}
-
-bool value_percent(const struct spec *s, struct ynode *n, struct str *why)
-{
-	uint64_t v = 0;
-	int r = parse_suffixed(n->text, "%", &v);
-
-	return judge_unit(s, n, r, v, why) && in_range(s, n, why);
-}
-
-bool value_metres(const struct spec *s, struct ynode *n, struct str *why)
-{
-	uint64_t v = 0;
-	int r = parse_suffixed(n->text, "m", &v);
-
-	return judge_unit(s, n, r, v, why) && in_range(s, n, why);
-}
-
-bool value_per_node(const struct spec *s, struct ynode *n, struct str *why)
-{
-	uint64_t v = 0;
-	int r = parse_suffixed(n->text, " per node", &v);
-
-	return judge_unit(s, n, r, v, why) && in_range(s, n, why);
 }
 
 bool value_speed(const struct spec *s, struct ynode *n, struct str *why)
@@ -500,9 +436,7 @@ bool value_numbers(const struct spec *s, struct ynode *n, struct str *why)
 		return reject(s, n, why, NULL);
 	if (cpus_last(&set) <= s->max)
 		return accept_set(n, &set);
-	str_addf(why, "%.*s is out of range; must be %lld to %lld", SHOWN, n->text,
-		 (long long)s->min, (long long)s->max);
-	return false;
+	return reject_range(s, n, why);
 }
 
 /* --- texts -------------------------------------------------------------------------------- */

@@ -13,8 +13,10 @@ char *value_text(const struct value *v, int64_t number);
 /* A text of at most spec->bytes that spec->pattern matches. */
 scalar_check value_pattern;
 scalar_check value_schema, value_bool, value_int, value_count, value_word;
-scalar_check value_size, value_page_size, value_mode, value_duration, value_latency, value_rate,
-	value_measure, value_speed;
-scalar_check value_message_rate, value_capability;
-scalar_check value_percent, value_metres, value_per_node, value_numbers, value_cpus, value_memory;
+/* A number with one of spec->units, in the range; above zero, if the spec has no range. */
+scalar_check value_amount;
+extern const struct units units_bytes, units_duration, units_latency, units_rate, units_messages,
+	units_percent, units_metres, units_per_node;
+scalar_check value_page_size, value_mode, value_measure, value_speed, value_capability;
+scalar_check value_numbers, value_cpus, value_memory;
 scalar_check value_id, value_kernel_arg, value_sysctl_key;

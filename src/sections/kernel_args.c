@@ -39,8 +39,8 @@ static const struct spec kernel_arg_list =
  * OpenShift's node tuning operator).
  */
 static const struct spec cores_kept =
-	SCALAR("a number of cores such as 2 per node", value_per_node, "^[1-9][0-9]{0,3} per node$",
-	       .min = 1, .max = CPUS_MAX - 1);
+	SCALAR("a number of cores such as 2 per node", value_amount, "^[1-9][0-9]{0,3} per node$",
+	       .units = &units_per_node, .min = 1, .max = CPUS_MAX - 1);
 static const struct spec isolated_rest =
 	MAP("a map such as {keep: 2 per node}",
 	    KEY("keep", &cores_kept,

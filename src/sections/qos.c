@@ -34,7 +34,8 @@ static const struct spec scheduling =
 static const struct spec class_scheduling =
 	MAP_OF("CLASS", "a map of traffic classes to ets, strict or vendor", class, scheduling);
 static const struct spec percent =
-	SCALAR("a share such as 50%", value_percent, "^(100|[1-9]?[0-9])%$", .min = 0, .max = 100);
+	SCALAR("a share such as 50%", value_amount, "^(100|[1-9]?[0-9])%$", .units = &units_percent,
+	       .min = 0, .max = 100);
 static const struct spec class_shares = MAP_OF(
 	"CLASS", "a map of traffic classes to shares, such as {0: 10%, 3: 90%}", class, percent);
 static const struct spec ets = MAP(
@@ -60,8 +61,9 @@ static const struct spec buffers =
 	    KEY("priorities", &prio_to_buffer, "Receive buffer of each priority.",
 		.item = &dcb_buffer_priorities));
 /* mlx5 treats values below 1000 as metres and ignores the rest (en_dcbnl.c). */
-static const struct spec cable_length = SCALAR("a cable's length such as 5m", value_metres,
-					       "^[1-9][0-9]{0,2}m$", .min = 1, .max = 999);
+static const struct spec cable_length =
+	SCALAR("a cable's length such as 5m", value_amount, "^[1-9][0-9]{0,2}m$",
+	       .units = &units_metres, .min = 1, .max = 999);
 
 /* --- DCB: DSCPs ------------------------------------------------------------------------------- */
 
@@ -84,8 +86,8 @@ static const struct spec tos = INT("a ToS byte", 0, 255);
 static const struct spec interval = DURATION("a duration such as 4us", 0, UINT32_MAX);
 static const struct spec rtt = DURATION("a duration such as 1us", 1, 131071);
 static const struct spec rate =
-	SCALAR("a rate such as 50Mb/s", value_rate, "^" NUMBER_OF "[MG][Bb]/s$", .min = 0,
-	       .max = 1600 * GIGABIT);
+	SCALAR("a rate such as 50Mb/s", value_amount, "^" NUMBER_OF "[MG][Bb]/s$",
+	       .units = &units_rate, .min = 0, .max = 1600 * GIGABIT);
 
 /*
  * A parameter of DCQCN: keys are DOCA-OFED's names, inbox is the file of the kernel's own mlx5.

@@ -82,8 +82,8 @@ static const struct spec link_state = ONE_OF_WORDS(
 		MEANS("disable", "down")));
 /* IFLA_VF_RATE is in Mb/s. */
 static const struct spec rate =
-	SCALAR("a rate such as 10Gb/s", value_rate, "^[1-9][0-9]*[MG][Bb]/s$", .min = MEGABIT,
-	       .max = 1600 * GIGABIT);
+	SCALAR("a rate such as 10Gb/s", value_amount, "^[1-9][0-9]*[MG][Bb]/s$",
+	       .units = &units_rate, .min = MEGABIT, .max = 1600 * GIGABIT);
 static const struct spec driver = ONE_OF_WORDS(
 	"a binding of VFs", vf_driver_words,
 	.meanings =

@@ -28,7 +28,7 @@ static const struct {
 	{"pcie-corrected", &pcie_corrected_item, NULL},
 	{"rdma-link", &rdma_link_item, NULL},
 	{"rdma-speed", &rdma_speed_item, value_speed},
-	{"memlock", &unit_memlock_item, value_size},
+	{"memlock", &unit_memlock_item, value_amount},
 	{"gpu-driver", &gpu_driver_item, NULL},
 	{"gpudirect", &gpudirect_item, NULL},
 	{"gpu-xid", &gpu_xid_item, NULL},
@@ -39,6 +39,7 @@ static const struct {
 static const struct spec check_words = {
 	.what = "a word",
 	.words = WORDS("identity", "DMA", "DMA-FQ"),
+	.units = &units_bytes,
 };
 
 /* max and unlimited are words, and so is what the kernel calls types of groups. */

@@ -69,7 +69,7 @@ static struct ynode *said(const struct field *row, const char *text, unsigned in
 
 	if (row->spec == &spec_bool)
 		return row_value(row, on ? "true" : "false");
-	return row_value(row, row->spec->check == value_duration ? time : text);
+	return row_value(row, row->spec->units == &units_duration ? time : text);
 }
 
 static void add_part(struct change *c, const struct field *row, const char *name, const char *text,

@@ -88,7 +88,7 @@ static struct ynode *vf_said(const struct spec *spec, const char *text)
 		return row_value(&row, streq(text, "on") ? "true" : "false");
 	if (spec->kind == SPEC_EITHER)
 		row.spec = strchr(text, ':') ? spec->list->item : spec->scalar;
-	return row_value(&row, spec->check == value_rate ? rate : text);
+	return row_value(&row, spec->units == &units_rate ? rate : text);
 }
 
 /* "mac derived trust on vlan 0" of a VF: the parts of its change. */
