@@ -55,6 +55,37 @@ firmware() { # ADDRESS VERSION
   [[ $output == *"require/firmware/rails/$PF0"*"shows no firmware version"* ]]
 }
 
+@test "an option of a module that nothing asks for is listed, and judged once the module is there" {
+  want 'modules: {blacklist: [nouveau], options: {nouveau: {modeset: 0}, nfs: {max_session_slots: 180}}}'
+  run -0 "$railhead" apply --root "$root"
+  run -0 "$railhead" gate --root "$root"
+  jq -e '.skipped == ["modules/options/nouveau/modeset", "modules/options/nfs/max_session_slots"]' "$root/run/railhead/status.json"
+  run -0 "$railhead" verify --root "$root"
+  [[ $output == *"unsupported"*"modules/options/nfs/max_session_slots"*"takes effect when the module is loaded, which nothing asks for"* ]]
+  put "$root/sys/module/nfs/parameters/max_session_slots" 64
+  run -7 "$railhead" gate --again --root "$root"
+  [[ $output == *"modules/options/nfs/max_session_slots: found '64', expected '180'"* ]]
+}
+
+@test "... but an option of a module that the profile or a set needs must be in force" {
+  rm "$root/sys/devices/pci0000:00/$PF1/driver" # any network driver may come
+  strict() { # MODULE LINES...
+    want "${@:2}"
+    run -5 "$railhead" verify --root "$root"
+    [[ $output == *"waits"*"modules/options/$1/a"*"takes effect when the module is loaded"$'\n'* ]]
+  }
+  strict nfs 'modules: {load: [nfs], options: {nfs: {a: 1}}}'
+  strict nfs 'modules: {options: {nfs: {a: 1}}}' 'require: {driver: {nfs: 4}}'
+  strict mlx5-ib 'modules: {options: {mlx5-ib: {a: 1}}}'
+  strict bnxt_en 'modules: {options: {bnxt_en: {a: 1}}}'
+  want 'modules: {load: [{name: nfs, optional: true}], options: {nfs: {a: 1}}}'
+  run -0 "$railhead" apply --root "$root"
+  run -0 "$railhead" gate --root "$root"
+  want 'modules: {blacklist: [bnxt_en], options: {bnxt_en: {a: 1}}}'
+  run -0 "$railhead" apply --root "$root"
+  run -0 "$railhead" gate --root "$root"
+}
+
 @test "a file that the kernel lacks: an error; forgiven where it is optional and its name is known" {
   want 'sysctl: {vm.compaction_proactiveness: 1}'
   run -5 "$railhead" verify --root "$root"

@@ -97,9 +97,10 @@ static int look_param(const struct kind_ctx *ctx, struct change *c, struct err *
 
 	if (!root_exists(ctx->root, "/sys/module/%s", dir)) {
 		change_observe(c, "module not loaded");
-		change_reason(c, "the option takes effect once the module is loaded");
+		change_reason(c, "the option takes effect when the module is loaded%s",
+			      c->optional ? ", which nothing asks for" : "");
 		c->now.fault = FAULT_KERNEL_MODULE_DIFFERS;
-		c->now.state = CHANGE_WAITS;
+		c->now.state = c->optional ? CHANGE_UNSUPPORTED : CHANGE_WAITS;
 		return 0;
 	}
 	r = read_attr(ctx->root, &text, err, "/sys/module/%s/parameters/%s", dir, c->on.key);

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "kinds/checks.h"
 #include "kinds/kernel_file.h"
+#include "node/drivers.h"
 #include "plan/change.h"
 #include "profile/language.h"
 #include "profile/rules.h"
@@ -86,6 +87,11 @@ static const char *name_of(const struct ynode *item)
 	return item->kind == YAML_SCALAR ? item->text : ynode_text(item, "name", "");
 }
 
+static bool is_optional(const struct ynode *item)
+{
+	return item->kind == YAML_MAP && ynode_bool(item, "optional", false);
+}
+
 static void emit_load(const struct ynode *load, struct plan *plan)
 {
 	for (size_t i = 0; load && i < load->items.n; i++) {
@@ -98,16 +104,73 @@ static void emit_load(const struct ynode *load, struct plan *plan)
 		change_target(c, "%s", name_of(item));
 		change_desired(c, "live");
 		change_lane(c, "modules"); /* one lane keeps the list's order */
-		c->optional = item->kind == YAML_MAP && ynode_bool(item, "optional", false);
+		c->optional = is_optional(item);
 	}
 }
 
-static void emit_options(const struct ynode *options, struct plan *plan)
+static bool names_same(const char *a, const char *b)
 {
+	return a && b && strlen(a) == strlen(b) && dash_equal(a, b, strlen(a));
+}
+
+/* Whether the module serves functions with that driver; NULL: functions that may yet get any. */
+static bool serves(const char *driver, const char *module)
+{
+	bool does = false;
+
+	for (const struct driver *d = drivers; d->name && !does; d++)
+		does = (!driver || streq(d->name, driver)) &&
+		       (names_same(d->name, module) || names_same(d->rdma, module) ||
+			names_same(d->vf, module));
+	return does;
+}
+
+static bool set_asks_for(const struct device_set *set, const char *module)
+{
+	bool asks = names_same(set->sel->driver, module);
+
+	for (size_t i = 0; i < set->fn.n && !asks; i++)
+		asks = serves(set->fn.v[i]->driver, module);
+	return asks;
+}
+
+static bool lists(const struct ynode *modules, const char *module)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < count(modules, YAML_LIST) && !has; i++)
+		has = names_same(name_of(modules->items.v[i]), module) &&
+		      !is_optional(modules->items.v[i]);
+	return has;
+}
+
+/* Whether the profile needs the module, so that its options must be in force at the verdict. */
+static bool is_asked_for(const struct section_ctx *ctx, const struct ynode *section,
+			 const char *module)
+{
+	const struct ynode *versions =
+		ynode_get(profile_section(ctx->profile, "require"), "driver");
+	bool asked = lists(ynode_get(section, "load"), module);
+
+	for (size_t i = 0; i < count(versions, YAML_MAP) && !asked; i++)
+		asked = names_same(versions->keys.v[i]->text, module);
+	if (lists(ynode_get(section, "blacklist"), module))
+		return asked;
+	for (size_t i = 0; i < ctx->sets->set.n && !asked; i++)
+		asked = set_asks_for(&ctx->sets->set.v[i], module);
+	return asked;
+}
+
+static void emit_options(const struct section_ctx *ctx, const struct ynode *section,
+			 struct plan *plan)
+{
+	const struct ynode *options = ynode_get(section, "options");
+
 	for (size_t i = 0; options && i < options->keys.n; i++) {
 		const char *module = options->keys.v[i]->text;
 		const struct ynode *params = options->items.v[i];
 		cleanup_free char *dir = module_sysfs_name(module);
+		bool asked = is_asked_for(ctx, section, module);
 
 		for (size_t j = 0; j < params->keys.n; j++) {
 			const char *param = params->keys.v[j]->text;
@@ -120,6 +183,7 @@ static void emit_options(const struct ynode *options, struct plan *plan)
 			change_target(c, "param:%s/%s", module, param);
 			change_want(c, params->items.v[j]);
 			c->compare = COMPARE_PARAM;
+			c->optional = !asked;
 			change_file(c, "/sys/module/%s/parameters/%s", dir, param);
 		}
 	}
@@ -131,7 +195,7 @@ static void emit(const struct section_ctx *ctx, const struct ynode *section, str
 
 	emit_conf(ctx, section, plan);
 	emit_load(ynode_get(section, "load"), plan);
-	emit_options(ynode_get(section, "options"), plan);
+	emit_options(ctx, section, plan);
 	for (size_t i = 0; blacklist && i < blacklist->items.n; i++) {
 		const struct ynode *item = blacklist->items.v[i];
 		struct change *c = plan_add(plan, "modules", &kind_check, STAGE_GATE, PHASE_CHECK,
@@ -144,11 +208,6 @@ static void emit(const struct section_ctx *ctx, const struct ynode *section, str
 }
 
 /* --- rules -------------------------------------------------------------------------------- */
-
-static bool names_same(const char *a, const char *b)
-{
-	return strlen(a) == strlen(b) && dash_equal(a, b, strlen(a));
-}
 
 static void loaded_is_not_blacklisted(struct ruling *r)
 {

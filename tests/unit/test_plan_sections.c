@@ -424,7 +424,7 @@ static void test_modules(void **state)
 	      "optional\n"
 	      "modules/load/ib-umad early.modules [modules] module ib-umad = live\n"
 	      "modules/options/ib_core/netns_mode gate.check [] check param:ib_core/netns_mode = 0 "
-	      "param\n"
+	      "param optional\n"
 	      "modules/options/mlx5_core/probe_vf gate.check [] check param:mlx5_core/probe_vf = "
 	      "1 param\n"
 	      "modules/options/mlx5_core/x gate.check [] check param:mlx5_core/x = y param\n"
