@@ -223,6 +223,34 @@ long_ago() { # as if nothing had looked at the node since it booted
   run -7 "$railhead" gate --again --root "$root"
 }
 
+@test "an optional value that was absent when the node was judged, and comes with another one, warns" {
+  local file=$root/proc/sys/net/netfilter/nf_conntrack_max without='["sysctl/net.netfilter.nf_conntrack_max"]'
+  want 'sysctl: {net.netfilter.nf_conntrack_max: {value: 1048576, optional: true}}'
+  ready
+  put "$file" 65536
+  recheck 0 ready
+  [[ $output == *"verdict: ready"*"nf_conntrack_max: found '65536', expected '1048576'; it was absent when the node was judged"* ]]
+  jq -e ".skipped == $without and .faults[0].on_fail == \"warn\" and (.faults[0] | has(\"drifted\") | not)" "$root/run/railhead/status.json"
+  recheck 0 ready
+  [ -z "$output" ]
+  # also while a device is away and after it is back
+  rm "$root/sys/bus/pci/devices/$PF1/driver"
+  run -7 "$railhead" apply --device "$PF1" --root "$root"
+  jq -e ".verdict == \"lapsed\" and .skipped == $without" "$root/run/railhead/status.json"
+  ln -s /sys/bus/pci/drivers/mlx5_core "$root/sys/bus/pci/devices/$PF1/driver"
+  run -0 "$railhead" apply --device "$PF1" --root "$root"
+  jq -e ".verdict == \"ready\" and .skipped == $without" "$root/run/railhead/status.json"
+  # as the profile has it, it held
+  put "$file" 1048576
+  recheck 0 ready
+  jq -e '.skipped == [] and .faults == []' "$root/run/railhead/status.json"
+  put "$file" 65536
+  recheck 7 lapsed
+  [[ $output == *"changed since the verdict: another program set it"* ]]
+  # before a verdict it is a fault as any other
+  run -7 "$railhead" gate --again --root "$root"
+}
+
 @test "a check that fails later lapses the node; of a set, on_drift: warn only warns" {
   put "$root/sys/bus/pci/devices/$PF0/aer_dev_fatal" "DLP 0"$'\n'"TOTAL_ERR_FATAL 0"
   put "$root/sys/bus/pci/devices/$PF1/aer_dev_fatal" "DLP 0"$'\n'"TOTAL_ERR_FATAL 0"

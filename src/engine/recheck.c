@@ -164,7 +164,7 @@ static void blame_others(struct later_look *l)
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		struct change *c = run->plan.list.v[i];
 
-		if (c->now.state != CHANGE_DIFFERS || !c->kind->set ||
+		if (c->now.state != CHANGE_DIFFERS || !c->kind->set || c->came_later ||
 		    !held_when_judged(l->record, c))
 			continue;
 		if (!files.root)
@@ -201,9 +201,9 @@ static int look_and_judge(struct later_look *l)
 	if (kernel_log_save(l->run.log, &err) < 0)
 		l->of->complain(err.text);
 	spare(&l->run);
+	plan_take_drift(&l->run.plan, &l->record->verdict.skipped);
 	blame_others(l);
 	fitness_learn(&l->run);
-	plan_take_drift(&l->run.plan);
 	gate_judge(l->run.profile, &l->run.plan, &l->record->measurements, &l->v);
 	under_load_keep(l->record, &l->run, &l->v);
 	if (!l->v.admit)

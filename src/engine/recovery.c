@@ -126,10 +126,20 @@ static void add_lost(const struct device_run *d, struct verdict *v)
 	}
 }
 
+/* The verdict that the lapse ends was given without these, and so is the next one. */
+static void keep_skipped(const struct device_run *d, struct verdict *v)
+{
+	const struct strv *skipped = &d->record->verdict.skipped;
+
+	for (size_t i = 0; i < skipped->n; i++)
+		strv_add(&v->skipped, skipped->v[i]);
+}
+
 static void withdraw(struct device_run *d)
 {
 	struct verdict v = {.kind = VERDICT_LAPSED};
 
+	keep_skipped(d, &v);
 	add_lost(d, &v);
 	d->flow.watch = &d->watch;
 	move(d, NULL, FLOW_DEVICE_LOST, &v);
@@ -259,6 +269,7 @@ static bool bring_back(struct device_run *d)
 	uint64_t waited;
 
 	withdraw(d);
+	keep_skipped(d, &v);
 	leave_flapping(d);
 	if (!open_run(d, &run, 0))
 		return false;
@@ -299,10 +310,11 @@ static void judge_again(struct device_run *d)
 	if (run.status != RUN_OK) {
 		no_profile(d, &run);
 		verdict_simple(&v, VERDICT_LAPSED, run.why.fault, run.why.text);
+		keep_skipped(d, &v);
 	} else {
 		watch_spare(&d->watch, &run.plan);
 		run_look_gate(&run, CHECKS_WAIT_US, &result);
-		plan_take_drift(&run.plan);
+		plan_take_drift(&run.plan, &d->record->verdict.skipped);
 		record_looked(d->record, d->record->last_look.interval);
 		gate_judge(run.profile, &run.plan, &d->record->measurements, &v);
 		record_set_stage(d->record, &run, STAGES_ALL, &result);
@@ -310,6 +322,7 @@ static void judge_again(struct device_run *d)
 	if (v.admit && record_is_held_back(d->record)) {
 		verdict_free(&v);
 		verdict_simple(&v, VERDICT_LAPSED, FAULT_HOST_FLAPS, RECORD_HELD_BACK);
+		keep_skipped(d, &v);
 	}
 	if (v.admit)
 		move(d, &run, FLOW_DEVICE_BACK, &v);

@@ -122,7 +122,8 @@ void findings_add_change(struct findings *l, const struct change *c, unsigned in
 static void judge_change(const struct change *c, bool follows, size_t followers,
 			 struct judgement *j)
 {
-	if (c->now.state == CHANGE_UNSUPPORTED && (c->optional || c->kind == &kind_check))
+	if (c->came_later ||
+	    (c->now.state == CHANGE_UNSUPPORTED && (c->optional || c->kind == &kind_check)))
 		strv_add(&j->v->skipped, c->id);
 	if (change_holds(c))
 		return;

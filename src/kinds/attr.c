@@ -28,6 +28,7 @@ static bool of_function(const char *path, char ret[PCI_ADDR_MAX])
 static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	const struct attr_item *item = c->on.item;
+	const struct sysctl_module *module = sysctl_module_of(c->target);
 	char addr[PCI_ADDR_MAX];
 
 	if (c->late && ctx->running == STAGE_EARLY) {
@@ -57,6 +58,11 @@ static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 			       "%s: no such file, and no kernel has a file of this name, so "
 			       "optional does not apply; is it misspelt?",
 			       c->target);
+	if (module)
+		return err_set(err, -ENOENT,
+			       "%s: no such file; it comes with module %s: name the module in "
+			       "modules.load, or mark the line optional",
+			       c->target, module->name);
 	return err_set(err, -ENOENT,
 		       "%s: no such file; is its module or device missing, or the name misspelt? "
 		       "Mark it optional if it need not exist",

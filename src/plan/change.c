@@ -15,11 +15,19 @@
 #include "profile/value.h"
 #include "profile/yaml.h"
 
-void plan_take_drift(struct plan *plan)
+void plan_take_drift(struct plan *plan, const struct strv *without)
 {
-	for (size_t i = 0; i < plan->list.n; i++)
-		if (plan->list.v[i]->drift_warns)
-			plan->list.v[i]->on_fail = ON_FAIL_WARN;
+	for (size_t i = 0; i < plan->list.n; i++) {
+		struct change *c = plan->list.v[i];
+
+		c->came_later = c->now.state == CHANGE_DIFFERS && c->kind->set &&
+				strv_contains(without, c->id);
+		if (c->came_later)
+			change_reason(c, "%s%sit was absent when the node was judged",
+				      or_empty(c->now.why), c->now.why ? "; " : "");
+		if (c->drift_warns || c->came_later)
+			c->on_fail = ON_FAIL_WARN;
+	}
 }
 
 static void replace_v(char **slot, const char *fmt, va_list ap)

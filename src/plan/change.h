@@ -102,6 +102,7 @@ struct change {
 	bool steady;	  /* sets the steady value: always looked at again in its phase */
 	bool optional;	  /* unsupported, not failed, if the driver or kernel lacks it */
 	bool drift_warns; /* if it no longer holds after the verdict, work stays admitted */
+	bool came_later;  /* absent when the node was judged: it did not hold then */
 	bool late;	  /* may be absent in early: looked for again in devices */
 	bool named;   /* a file that the profile names itself: judged, see kinds/kernel_file.h */
 	bool forced;  /* by `force: true`, which helps against some judgements */

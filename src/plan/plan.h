@@ -83,9 +83,12 @@ void plan_share_files(struct plan *plan, size_t from);
  */
 void plan_find_contests(struct plan *plan, const char *section);
 
-/* Before a look after the verdict is judged: applies `on_drift: warn` to changes that do not hold.
+/*
+ * Before a look after the verdict is judged: changes warn that do not hold, if `on_drift: warn`
+ * says so, or if the verdict was given without them and their target came since, with another
+ * value. without: the ids that the verdict lists.
  */
-void plan_take_drift(struct plan *plan);
+void plan_take_drift(struct plan *plan, const struct strv *without);
 
 /* Progress of the engine; cmd/ connects it to report/. All may be NULL. */
 struct sink {

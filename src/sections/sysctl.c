@@ -13,6 +13,7 @@
 #include "profile/section.h"
 #include "sections/kernel_line.h"
 #include "sys/kernel_names.h"
+#include "sys/module.h"
 #include "sys/sysctl_d.h"
 
 #define SYSCTL_PART "([A-Za-z0-9_*?:@-]|\\[|\\])+"
@@ -100,6 +101,43 @@ static void names_are_known(struct ruling *r)
 		near = sysctl_near(path);
 		hint = kernel_name_hint(near);
 		rule_warn(r, n, key, "the kernel's documentation has no such sysctl; %s", hint);
+	}
+}
+
+static bool loads(const struct ruling *r, const struct sysctl_module *m)
+{
+	const struct ynode *load = ynode_get(section(r, "modules"), "load");
+	const struct ynode *mounts = section(r, "mounts");
+	bool does = false;
+
+	for (size_t i = 0; i < count(load, YAML_LIST) && !does; i++) {
+		const struct ynode *item = load->items.v[i];
+		cleanup_free char *name = module_sysfs_name(
+			item->kind == YAML_MAP ? ynode_text(item, "name", "") : scalar(item));
+
+		does = streq(name, m->name) || (m->users && fnmatch(m->users, name, 0) == 0);
+	}
+	/* whose module comes with the mount, before the sysctls that are absent in stage early */
+	for (size_t i = 0; m->users && i < count(mounts, YAML_MAP) && !does; i++)
+		does = fnmatch(m->users, ynode_text(mounts->items.v[i], "type", ""), 0) == 0;
+	return does;
+}
+
+static void modules_are_loaded(struct ruling *r)
+{
+	const struct ynode *sysctl = section(r, "sysctl");
+
+	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
+		const struct ynode *n = sysctl->keys.v[i];
+		cleanup_free char *path = sysctl_file(n->text);
+		cleanup_free char *key = xasprintf("sysctl.%.80s", n->text);
+		const struct sysctl_module *m = sysctl_module_of(path);
+
+		if (m && !loads(r, m))
+			rule_warn(r, n, key,
+				  "the file comes with module %s, and nothing sets the value if "
+				  "that is loaded later; name %s in modules.load",
+				  m->name, m->name);
 	}
 }
 
@@ -324,6 +362,7 @@ static const struct rule rules[] = {
 	RULE("sysctls-are-settings", sysctls_are_settings),
 	RULE("sysctls-are-said-once", sysctls_are_said_once),
 	RULE("names-are-known", names_are_known),
+	RULE_OF_WHOLE("modules-are-loaded", modules_are_loaded),
 	RULE("values-are-numbers", values_are_numbers),
 	RULE("balancing-agrees", balancing_agrees),
 	RULE("values-are-safe", values_are_safe),

@@ -138,6 +138,33 @@ static size_t of_interfaces(const char *path)
 	return 0;
 }
 
+/*
+ * nf_conntrack_standalone.c, br_netfilter_hooks.c, net/sunrpc/sysctl.c, xprtrdma/transport.c and
+ * svc_rdma.c, fs/lockd/svc.c, fs/nfs/sysctl.c and nfs4sysctl.c.
+ */
+const struct sysctl_module *sysctl_module_of(const char *path)
+{
+	static const struct sysctl_module rows[] = {
+		{PROC_SYS "net/netfilter/nf_conntrack_", "nf_conntrack", "nf_nat"},
+		{PROC_SYS "net/netfilter/nf_flowtable_", "nf_conntrack", "nf_nat"},
+		{PROC_SYS "net/nf_conntrack_max", "nf_conntrack", "nf_nat"},
+		{PROC_SYS "net/bridge/", "br_netfilter", NULL},
+		{PROC_SYS "sunrpc/rdma_", "rpcrdma", "*rdma"},
+		{PROC_SYS "sunrpc/svc_rdma/", "rpcrdma", "*rdma"},
+		{PROC_SYS "sunrpc/", "sunrpc", "nfs*"},
+		{PROC_SYS "fs/nfs/nlm_", "lockd", "nfs*"},
+		{PROC_SYS "fs/nfs/nsm_", "lockd", "nfs*"},
+		{PROC_SYS "fs/nfs/nfs_callback_tcpport", "nfsv4", "nfs*"},
+		{PROC_SYS "fs/nfs/idmap_cache_timeout", "nfsv4", "nfs*"},
+		{PROC_SYS "fs/nfs/", "nfs", "nfs*"},
+	};
+
+	for (size_t i = 0; i < array_len(rows); i++)
+		if (str_starts(path, rows[i].prefix))
+			return &rows[i];
+	return NULL;
+}
+
 char *sysctl_interface(const char *path)
 {
 	const char *below = str_starts(path, PROC_SYS) ? path + strlen(PROC_SYS) : "";

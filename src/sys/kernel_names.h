@@ -32,6 +32,15 @@ char *sysctl_near(const char *path);
  */
 char *kernel_name_hint(const char *near); /* the caller frees */
 
+/* The module that sysctls come with. */
+struct sysctl_module {
+	const char *prefix;
+	const char *name;
+	const char *users; /* a pattern of other modules that load it; or NULL */
+};
+/* The row of an absolute path; NULL: none is known. */
+const struct sysctl_module *sysctl_module_of(const char *path);
+
 /*
  * The interface in an absolute path of /proc/sys: "eth0.5" in
  * "/proc/sys/net/ipv4/conf/eth0.5/rp_filter". NULL: none. The caller frees.
