@@ -325,18 +325,27 @@ static int judge(struct change *c, struct vf *vf, const struct pf_info *pf, stru
 {
 	cleanup_free char *text = NULL;
 	int r = learn(vf, pf, err);
+	const char *user;
 
 	if (r < 0)
 		return r;
 	text = describe(vf, false);
 	change_observe(c, "%s", text);
 	r = compare(c, vf, err);
-	if (r == 0 && c->now.state == CHANGE_DIFFERS && any_derived(c)) {
+	if (r < 0 || c->now.state != CHANGE_DIFFERS)
+		return r;
+	/* A CNI and libvirt set these values through the PF, too, of each VF that they give away.
+	 */
+	user = vf_user(vf->ctx->root, vf->addr);
+	if (user) {
+		change_reason(c, "%s, and the VF keeps the values that its user has set", user);
+		c->now.state = CHANGE_UNSUPPORTED;
+	} else if (any_derived(c)) {
 		cleanup_free char *want = describe(vf, true);
 
 		change_reason(c, "derived: %s", want);
 	}
-	return r;
+	return 0;
 }
 
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)

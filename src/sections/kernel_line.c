@@ -30,6 +30,11 @@ bool kernel_line_forced(const struct ynode *line)
 	return line->kind == YAML_MAP && ynode_bool(line, "force", false);
 }
 
+bool kernel_line_may_drift(const struct ynode *line)
+{
+	return line->kind == YAML_MAP && ynode_is_word(ynode_get(line, "on_drift"), ON_DRIFT_WARN);
+}
+
 void kernel_line_judge(struct ruling *r, const char *section, const struct ynode *key,
 		       const struct ynode *line, const char *path)
 {
@@ -86,8 +91,7 @@ void kernel_line_emit(const char *section, enum phase phase, const struct ynode 
 	change_target(c, "%s", path);
 	change_want(c, line_value(line));
 	c->optional = line->kind == YAML_MAP && ynode_bool(line, "optional", false);
-	c->drift_warns =
-		line->kind == YAML_MAP && ynode_is_word(ynode_get(line, "on_drift"), ON_DRIFT_WARN);
+	c->drift_warns = kernel_line_may_drift(line);
 	c->late = true;
 	c->named = true;
 	c->forced = kernel_line_forced(line);

@@ -11,6 +11,8 @@ extern const struct spec kernel_line;
 
 /* Whether the line has `force: true`. */
 bool kernel_line_forced(const struct ynode *line);
+/* Whether the line has `on_drift: warn`. */
+bool kernel_line_may_drift(const struct ynode *line);
 /* Reports an error at key if the line must not name the file, or sets it to a fatal value. */
 void kernel_line_judge(struct ruling *r, const char *section, const struct ynode *key,
 		       const struct ynode *line, const char *path);

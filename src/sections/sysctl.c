@@ -358,6 +358,83 @@ static void nodes_work_with_values(struct ruling *r)
 	judge_overcommit(r);
 }
 
+/* --- values that other programs set after the verdict ---------------------------------------- */
+
+enum { CONNTRACK_LEAST = 131072 }; /* kube-proxy's conntrack.min */
+
+/*
+ * kubelet: setupKernelTunables() of pkg/kubelet/cm/container_manager_linux.go; kube-proxy, which
+ * only raises them: cmd/kube-proxy/app/conntrack.go and its default configuration; pod networks:
+ * EnableIP4Forward() of containernetworking/plugins.
+ */
+static const struct other {
+	const char *path, *program;
+	uint64_t value;
+	bool raises, each_cpu;
+} others[] = {
+	{"vm/overcommit_memory", "kubelet", 1, false, false},
+	{"vm/panic_on_oom", "kubelet", 0, false, false},
+	{"kernel/panic", "kubelet", 10, false, false},
+	{"kernel/panic_on_oops", "kubelet", 1, false, false},
+	{"kernel/keys/root_maxkeys", "kubelet", 1000000, false, false},
+	{"kernel/keys/root_maxbytes", "kubelet", 25000000, false, false},
+	{"net/netfilter/nf_conntrack_max", "kube-proxy", 32768, true, true},
+	{"net/nf_conntrack_max", "kube-proxy", 32768, true, true},
+	{"net/netfilter/nf_conntrack_tcp_timeout_established", "kube-proxy", 86400, true, false},
+	{"net/netfilter/nf_conntrack_tcp_timeout_close_wait", "kube-proxy", 3600, true, false},
+	{"net/ipv4/ip_forward", "the plugin of the pod network", 1, false, false},
+};
+
+/* CPUs of the machine, known or expected; 0: unknown. */
+static uint64_t cpus_of(const struct ruling *r)
+{
+	uint64_t n = r->node ? node_count_online(r->node) : 0;
+
+	if (!n)
+		ynode_exact(ynode_get(section(r, "expect"), "cpus"), &n);
+	return n;
+}
+
+static void judge_other(struct ruling *r, size_t at, const struct other *o)
+{
+	const struct ynode *sysctl = section(r, "sysctl");
+	const struct ynode *value = line_value(sysctl->items.v[at]);
+	cleanup_free char *key = xasprintf("sysctl.%.80s", sysctl->keys.v[at]->text);
+	uint64_t n, cpus = o->each_cpu ? cpus_of(r) : 1, theirs = o->value * (cpus ?: CPUS_MAX);
+
+	if (o->each_cpu && theirs < CONNTRACK_LEAST)
+		theirs = CONNTRACK_LEAST;
+	if (!plain_number(scalar(value), &n) || n == theirs || (o->raises && n > theirs))
+		return;
+	if (!cpus)
+		rule_warn(r, value, key,
+			  "on a node of Kubernetes, %s raises the value after the verdict to %llu "
+			  "for each CPU, and the node lapses; write expect.cpus and at least that, "
+			  "or {value: %llu, on_drift: warn}",
+			  o->program, (unsigned long long)o->value, (unsigned long long)n);
+	else
+		rule_warn(
+			r, value, key,
+			"on a node of Kubernetes, %s sets the value to %llu after the verdict, and "
+			"the node lapses; write %llu, or {value: %llu, on_drift: warn}",
+			o->program, (unsigned long long)theirs, (unsigned long long)theirs,
+			(unsigned long long)n);
+}
+
+static void others_agree(struct ruling *r)
+{
+	const struct ynode *sysctl = section(r, "sysctl");
+
+	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
+		cleanup_free char *path = sysctl_path(sysctl->keys.v[i]->text);
+
+		for (size_t j = 0;
+		     j < array_len(others) && !kernel_line_may_drift(sysctl->items.v[i]); j++)
+			if (sets(path, others[j].path))
+				judge_other(r, i, &others[j]);
+	}
+}
+
 static const struct rule rules[] = {
 	RULE("sysctls-are-settings", sysctls_are_settings),
 	RULE("sysctls-are-said-once", sysctls_are_said_once),
@@ -367,6 +444,7 @@ static const struct rule rules[] = {
 	RULE("balancing-agrees", balancing_agrees),
 	RULE("values-are-safe", values_are_safe),
 	RULE("nodes-work-with-values", nodes_work_with_values),
+	RULE_OF_WHOLE("others-agree", others_agree),
 	NO_MORE_RULES,
 };
 

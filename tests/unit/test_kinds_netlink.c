@@ -320,12 +320,14 @@ static void test_bound(void **state)
 	gives(t, "vf:" PF "/2", "mac 02:00:00:00:00:09", CHANGE_SET, "mac 02:00:00:00:00:09");
 	assert_string_equal(tree_text(t, unbind), "");
 	tmp_write(t, "sys/bus/pci/devices/" VF_ADDR(2) "/enable", "1\n");
-	gives(t, "vf:" PF "/2", "mac derived", CHANGE_FAILED, "is in use (a guest uses it)");
+	gives(t, "vf:" PF "/2", "mac derived vlan 7", CHANGE_UNSUPPORTED, "a guest uses it");
 	gives(t, "eswitch:" PF, "switchdev", CHANGE_FAILED, "is in use (a guest uses it)");
-	/* a container's is not taken from it */
+	/* a container's is not taken from it, and keeps what a CNI has set */
 	tree_link(t, driver, "../../../../bus/pci/drivers/mlx5_core");
 	tree_dir(t, "sys/bus/pci/devices/" VF_ADDR(2) "/net");
-	gives(t, "vf:" PF "/2", "mac derived", CHANGE_FAILED, "in another network namespace");
+	gives(t, "vf:" PF "/2", "mac derived", CHANGE_UNSUPPORTED, "in another network namespace");
+	gives(t, "vf:" PF "/2", "trust off", CHANGE_UNSUPPORTED,
+	      "keeps the values that its user has set");
 	assert_int_equal(fake->vf[2].mac[5], 9);
 }
 
