@@ -110,7 +110,7 @@ check() { run "$railhead" check "$@"; }
 
 @test "check --bases: a drop-in's profile has its bases there, too" {
   mkdir -p lib mine/a.d
-  { head_of base; echo 'abstract: true'; echo 'devices: {rails: {pci: "15b3:1021"}}'; } >lib/base.yaml
+  { head_of base; echo 'abstract: true'; echo 'devices: {rails: {pci: "15b3:1021", expect: 8}}'; } >lib/base.yaml
   (cd mine && good a && echo 'extends: base' >>a.yaml)
   printf 'schema: 1\nlink: {rails: {mtu: 9000}}\n' >mine/a.d/x.yaml
   run -0 "$railhead" check --bases lib mine/a.d/x.yaml

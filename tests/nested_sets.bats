@@ -26,9 +26,9 @@ sku() {
 name: sku
 match: {dmi: {sys_vendor: Simulated}}
 devices:
-  rails: {pci: "15b3:1021"}
+  rails: {pci: "15b3:1021", expect: 8}
   first: {in: rails, address: "0000:18:00.0"}
-  near: {numa: 0, pci: "15b3:1021"}
+  near: {numa: 0, pci: "15b3:1021", expect: 4}
 '
     cat
   } >"$sim/sku.yaml"

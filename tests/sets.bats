@@ -72,9 +72,10 @@ NEAR="rails: no function matches pci 15b3:1023; nearest: 15b3:1021 (2)"
 
 @test "check --root warns of it and blames nothing else" {
   mistyped
+  sed -i 's/1023"/&, expect: ">=1"/; s/2331"/&, expect: ">=1"/' "$BATS_TEST_TMPDIR/sku.yaml"
   run -0 "$railhead" check --root "$root" "$BATS_TEST_TMPDIR/sku.yaml"
   [[ ${lines[0]} == *"sku.yaml:4:18: warning: devices.rails: $NEAR" ]]
-  [[ ${lines[1]} == *"sku.yaml:4:44: warning: devices.gpus: "* ]]
+  [[ ${lines[1]} == *"sku.yaml:4:59: warning: devices.gpus: "* ]]
   [ "${#lines[@]}" -eq 3 ]
 }
 

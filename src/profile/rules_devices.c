@@ -209,8 +209,40 @@ static void sets_are_sound(struct ruling *r)
 	}
 }
 
+/*
+ * Whether a lost member is missed: the set, or a wider set, has a count, and in between are no
+ * predicates that a fault changes with the member.
+ */
+static bool misses_members(const struct ruling *r, const struct selector *s)
+{
+	for (size_t i = 0; s && i <= SETS_DEPTH_MAX; i++, s = wider(r, s)) {
+		if (s->expect >= 0 || (s->address && !pattern_is(s->address)))
+			return true;
+		if (s->driver || s->part_number || s->ports || s->port)
+			return false;
+	}
+	return false;
+}
+
+static void members_are_counted(struct ruling *r)
+{
+	for (size_t i = 0; i < r->p->devices.n && !r->p->abstract; i++) {
+		const struct selector *s = &r->p->devices.v[i];
+		const struct ynode *n = ynode_get(section(r, "devices"), s->name);
+		cleanup_free char *key = xasprintf("devices.%.64s", s->name);
+
+		if (!s->named || s->protect || misses_members(r, s))
+			continue;
+		rule_warn(r, n, key,
+			  "the set has no expect, so one member suffices, and %s go unnoticed; "
+			  "write expect: N",
+			  s->driver ? "functions that lose their driver" : "lost ones");
+	}
+}
+
 const struct rule rules_devices[] = {
 	RULE_OF_WHOLE("sets-are-sound", sets_are_sound),
+	RULE_OF_WHOLE("members-are-counted", members_are_counted),
 	NO_MORE_RULES,
 };
 

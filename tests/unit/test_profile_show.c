@@ -309,7 +309,8 @@ static void dropins(void **state)
 	};
 	struct tmp *t = *state;
 
-	tmp_write(t, "tree/a.yaml", HEAD("a") "devices: {rails: {pci: \"15b3:1021\"}}\n");
+	tmp_write(t, "tree/a.yaml",
+		  HEAD("a") "devices: {rails: {pci: \"15b3:1021\", expect: 8}}\n");
 	tmp_write(t, USR "b.yaml", HEAD("b"));
 	assert_false(profile_is_dropin(tmp_path(t, "tree/a.yaml")));
 	for (size_t i = 0; i < array_len(cases); i++) {
