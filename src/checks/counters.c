@@ -283,6 +283,21 @@ static int unsupported(struct change *c, const char *why)
 	return 0;
 }
 
+/* Of counters that are silent, some may be missing. */
+static void judge_silence(const struct kind_ctx *ctx, struct change *c,
+			  const struct counter_look *look)
+{
+	cleanup_free char *missing = NULL;
+
+	if (look->family->uncounted && c->now.state == CHANGE_SAME && !look->follows)
+		missing = look->family->uncounted(ctx->root);
+	if (!missing)
+		return;
+	change_reason(c, "%s" TO_MEND "%s", missing, look->family->to_count);
+	c->now.fault = FAULT_GATE_CANNOT_LOOK;
+	c->now.state = c->optional ? CHANGE_UNSUPPORTED : CHANGE_DIFFERS;
+}
+
 int counters_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	const struct counter_look *look = c->on.item;
@@ -295,8 +310,10 @@ int counters_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return unsupported(c, "a captured tree does not hold these counters");
 	if (none)
 		return err_set(err, -EOPNOTSUPP, "%s", look->family->absent);
-	if (r == 0)
+	if (r == 0) {
 		judge(c, look);
+		judge_silence(ctx, c, look);
+	}
 	return r;
 }
 

@@ -52,6 +52,12 @@ struct counter_family {
 	int (*read)(const struct root *root, const char *path, const struct counter_family *f,
 		    uint64_t *values, bool *there, struct err *err);
 	const char *absent; /* a sentence with the remedy, for a machine without such counters */
+	/*
+	 * NULL, or: a sentence about parts of the machine whose errors no member counts; NULL:
+	 * none. The caller frees.
+	 */
+	char *(*uncounted)(const struct root *root);
+	const char *to_count; /* the remedy */
 };
 
 /* A look at some counters of a family; on.item of the change. */

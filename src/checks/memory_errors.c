@@ -8,10 +8,14 @@
  * that has ten of them in a day (ce-error-threshold of mcelog.conf), and the gate is a minute.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "base/str.h"
 #include "checks/counters.h"
 #include "sys/read.h"
+#include "sys/smbios.h"
 
 #define EDAC "/sys/devices/system/edac/mc/"
 
@@ -108,6 +112,73 @@ static int read_edac(const struct root *root, const char *path, const struct cou
 	return 0;
 }
 
+/* --- modules that nobody counts ---------------------------------------------------------- */
+
+/* SMBIOS 3.7, 7.18: offsets in a memory device, little-endian words but for form and type. */
+enum {
+	DEVICE_WIDTH = 0x08, /* bits, with those of ECC */
+	DEVICE_DATA_WIDTH = 0x0a,
+	DEVICE_SIZE = 0x0c, /* 0: no module; 0xffff: unknown */
+	DEVICE_FORM = 0x0e,
+	DEVICE_TYPE = 0x12,
+	FORM_DIMM = 0x09,
+	UNKNOWN = 0xffff,
+};
+
+static unsigned int word(const struct smbios *s, size_t at)
+{
+	return s->at[at] | (unsigned int)s->at[at + 1] << 8;
+}
+
+/* A DIMM with ECC, which EDAC can count: no flash, no memory of a guest or on the board. */
+static bool is_ecc_dimm(const struct smbios *s)
+{
+	static const uint8_t ddr[] = {0x18, 0x1a, 0x22}; /* DDR3, 4, 5 */
+
+	return s->formatted > DEVICE_TYPE && s->at[DEVICE_FORM] == FORM_DIMM &&
+	       memchr(ddr, s->at[DEVICE_TYPE], sizeof(ddr)) && word(s, DEVICE_SIZE) &&
+	       word(s, DEVICE_SIZE) != UNKNOWN && word(s, DEVICE_WIDTH) != UNKNOWN &&
+	       word(s, DEVICE_WIDTH) > word(s, DEVICE_DATA_WIDTH);
+}
+
+/*
+ * Each DIMM once. A driver that knows chip selects has ranks (edac_mc.c, csbased), of which a DIMM
+ * has those of an even select and the next.
+ */
+static void add_counted(const struct root *root, const char *path, struct strv *ret)
+{
+	cleanup_free char *location = NULL, *dimm = NULL;
+	unsigned int row, channel;
+
+	if (read_attr(root, &location, NULL, "%s/dimm_location", path) == 0 &&
+	    sscanf(location, "csrow %u channel %u", &row, &channel) == 2)
+		dimm = xasprintf("%.*s %u %u", (int)(strrchr(path, '/') - path), path, channel,
+				 row / 2);
+	if (!strv_contains(ret, dimm ?: path))
+		strv_add(ret, dimm ?: path);
+}
+
+static char *uncounted(const struct root *root)
+{
+	cleanup_strv struct strv paths = {0}, counted = {0};
+	struct smbios table;
+	size_t n = 0;
+
+	if (smbios_read(root, &table) < 0)
+		return NULL;
+	while (smbios_next(&table, SMBIOS_MEMORY_DEVICE))
+		n += is_ecc_dimm(&table);
+	free(table.table);
+	find(root, NULL, &paths, NULL);
+	for (size_t i = 0; i < paths.n; i++)
+		if (!is_controller(paths.v[i]))
+			add_counted(root, paths.v[i], &counted);
+	return counted.n < n ? xasprintf("the kernel counts the errors of %zu of the %zu DIMMs "
+					 "with ECC that the firmware lists",
+					 counted.n, n)
+			     : NULL;
+}
+
 static const struct counter_family edac = {
 	.sort = "memory-errors",
 	.counters = counters,
@@ -115,6 +186,10 @@ static const struct counter_family edac = {
 	.find = find,
 	.name = name,
 	.read = read_edac,
+	.uncounted = uncounted,
+	.to_count = "a DIMM is off, or EDAC has no driver for a memory controller (ECC may be "
+		    "disabled there): see EDAC in the kernel log and `dmidecode -t memory`; where "
+		    "the driver can't count them write optional: true",
 	.absent = "the kernel counts no memory errors here: no EDAC driver is bound to a memory "
 		  "controller; load the driver of the CPU (modules.load: amd64_edac, skx_edac, "
 		  "i10nm_edac), and see EDAC in the kernel log; for a virtual machine write "

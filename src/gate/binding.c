@@ -17,13 +17,12 @@
 #include "sys/pci_express.h"
 #include "sys/pci_link.h"
 #include "sys/read.h"
+#include "sys/smbios.h"
 
 enum {
 	DIGEST_DIGITS = 16,
-	DMI_MAX = 1 << 20,
-	DMI_MEMORY_DEVICE = 17, /* SMBIOS 3.7, 7.18 */
-	CPUINFO_MAX = 16384,	/* more than the part of the first CPU */
-	NAMED_MAX = 2,		/* differences that a message names */
+	CPUINFO_MAX = 16384, /* more than the part of the first CPU */
+	NAMED_MAX = 2,	     /* differences that a message names */
 	GIB_SHIFT = 30,
 	READ_REQUEST_SHIFT = 12, /* of Device Control */
 };
@@ -391,38 +390,17 @@ static void add_sets(const struct root *root, const struct node *node,
 
 /* --- the machine --------------------------------------------------------------------------- */
 
-/* The end of a structure's strings: two zeros after its formatted part; NULL if it is cut. */
-static const char *dmi_next(const char *at, const char *end)
-{
-	size_t formatted = (uint8_t)at[1];
-	const char *p = at + formatted;
-
-	if ((size_t)(end - at) < formatted)
-		return NULL;
-	while (p + 1 < end && (p[0] || p[1]))
-		p++;
-	return p + 2 <= end ? p + 2 : NULL;
-}
-
 /* Size, speed, maker and serial number of each memory module, as the firmware reports them. */
 static char *memory_modules(const struct root *root)
 {
-	cleanup_free char *table = NULL;
 	cleanup_str struct str modules = {0};
-	const char *end, *next;
-	size_t len = 0;
+	struct smbios table;
 
-	if (read_start(root, DMI_MAX, &table, &len, NULL, "/sys/firmware/dmi/tables/DMI") < 0)
+	if (smbios_read(root, &table) < 0)
 		return NULL;
-	end = table + len;
-	/* Type, length of the formatted part (4 at least), handle. */
-	for (const char *at = table; at + 4 <= end && (uint8_t)at[1] >= 4; at = next) {
-		next = dmi_next(at, end);
-		if (!next)
-			break;
-		if (at[0] == DMI_MEMORY_DEVICE)
-			str_addn(&modules, at, (size_t)(next - at));
-	}
+	while (smbios_next(&table, SMBIOS_MEMORY_DEVICE))
+		str_addn(&modules, (const char *)table.at, table.size);
+	free(table.table);
 	return digest_of(&modules);
 }
 

@@ -85,6 +85,22 @@ static void gives(struct tmp *t, const char *name, const struct counter_look *lo
 
 /* --- memory ------------------------------------------------------------------------------ */
 
+/* SMBIOS: a memory device without names. */
+#define DEVICE(width, size, form, type)                                                            \
+	0x11, 0x15, 0, 0, 0, 0, 0, 0, (width), 0, 64, 0, 0, (size), (form), 0, 0, 0, (type), 0, 0, \
+		0, 0
+
+static void put_smbios(struct tmp *t, const void *table, size_t len)
+{
+	FILE *f;
+
+	tmp_write(t, "sys/firmware/dmi/tables/DMI", "");
+	f = fopen(tmp_path(t, "sys/firmware/dmi/tables/DMI"), "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(table, 1, len, f), len);
+	assert_int_equal(fclose(f), 0);
+}
+
 static const struct tree_file two_dimms[] = {
 	{MC "mc0/ue_count", "0\n"},
 	{MC "mc0/ce_count", "5\n"},
@@ -132,6 +148,41 @@ static void test_memory_lost_data(void **state)
 	      "mc0, DIMM not known: uncorrected errors 1 since boot; mc0/dimm3: uncorrected errors "
 	      "1 since boot; data was lost: replace the DIMM",
 	      FAULT_MEMORY_ERRORS);
+}
+
+/* The firmware's list of DIMMs: what no controller counts is not known to be silent. */
+static void test_memory_nobody_counts(void **state)
+{
+	static const uint8_t devices[] = {DEVICE(72, 64, 0x09, 0x1a), DEVICE(80, 64, 0x09, 0x22),
+					  DEVICE(72, 0, 0x09, 0x1a),  DEVICE(64, 64, 0x09, 0x1a),
+					  DEVICE(72, 64, 0x09, 0x07), DEVICE(72, 64, 0x0b, 0x1a)};
+	struct tmp *t = *state;
+
+	tree_write(t, two_dimms, array_len(two_dimms));
+	put_smbios(t, devices,
+		   sizeof(devices)); /* two: no module, without ECC, a guest's, a chip */
+	gives(t, "memory", &memory_errors_look, -1, CHANGE_SAME, "0", NULL, 0);
+	tree_remove(t, MC "mc0/dimm3/dimm_ue_count");
+	tree_remove(t, MC "mc0/dimm3/dimm_ce_count");
+	tree_remove(t, MC "mc0/dimm3/dimm_label");
+	tree_remove(t, MC "mc0/dimm3");
+	gives(t, "memory", &memory_errors_look, -1, CHANGE_DIFFERS, "0",
+	      "the kernel counts the errors of 1 of the 2 DIMMs with ECC that the firmware lists",
+	      FAULT_GATE_CANNOT_LOOK);
+	/* which is said once */
+	gives(t, "memory", &memory_rise_look, -1, CHANGE_SAME, NULL, NULL, 0);
+	/* the two ranks of a DIMM are one, those of the next another */
+	tmp_write(t, MC "mc1/rank0/dimm_location", "csrow 2 channel 1 \n");
+	tmp_write(t, MC "mc1/rank1/dimm_location", "csrow 3 channel 1 \n");
+	gives(t, "memory", &memory_errors_look, -1, CHANGE_SAME, "0", NULL, 0);
+	tree_remove(t, MC "mc0/dimm0/dimm_ue_count");
+	tree_remove(t, MC "mc0/dimm0/dimm_ce_count");
+	tree_remove(t, MC "mc0/dimm0/dimm_label");
+	tree_remove(t, MC "mc0/dimm0");
+	gives(t, "memory", &memory_errors_look, -1, CHANGE_DIFFERS, "0", "of 1 of the 2 DIMMs",
+	      FAULT_GATE_CANNOT_LOOK);
+	tmp_write(t, MC "mc1/rank2/dimm_location", "csrow 0 channel 1 \n");
+	gives(t, "memory", &memory_errors_look, -1, CHANGE_SAME, "0", NULL, 0);
 }
 
 /* A controller without counters of DIMMs, and one of ranks. */
@@ -516,14 +567,23 @@ static void test_drive_is_silent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_memory_is_silent_or_not), TEST(test_memory_lost_data),
-		TEST(test_memory_of_other_kernels), TEST(test_memory_under_load),
-		TEST(test_counters_begin_again),    TEST(test_members_come_and_go),
-		TEST(test_all_members_go),	    TEST(test_port_without_counters),
-		TEST(test_port_under_load),	    TEST(test_port_that_has_stopped),
-		TEST(test_port_of_a_netdev),	    TEST(test_heat),
-		TEST_DRIVE(test_drive_warns),	    TEST_DRIVE(test_drive_wears),
-		TEST_DRIVE(test_drive_cools),	    TEST_DRIVE(test_drive_is_silent),
+		TEST(test_memory_is_silent_or_not),
+		TEST(test_memory_lost_data),
+		TEST(test_memory_nobody_counts),
+		TEST(test_memory_of_other_kernels),
+		TEST(test_memory_under_load),
+		TEST(test_counters_begin_again),
+		TEST(test_members_come_and_go),
+		TEST(test_all_members_go),
+		TEST(test_port_without_counters),
+		TEST(test_port_under_load),
+		TEST(test_port_that_has_stopped),
+		TEST(test_port_of_a_netdev),
+		TEST(test_heat),
+		TEST_DRIVE(test_drive_warns),
+		TEST_DRIVE(test_drive_wears),
+		TEST_DRIVE(test_drive_cools),
+		TEST_DRIVE(test_drive_is_silent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
