@@ -20,6 +20,7 @@
 
 #include "base/mem.h"
 #include "profile/json_schema.h"
+#include "profile/value.h"
 #include "profile/yaml.h"
 
 /* --- a reader of the part of JSON Schema that scalars use ---------------------------------- */
