@@ -505,7 +505,10 @@ install-profiles:
 
 install-railhead: $(BUILD)/railhead $(BUILD)/05_railhead
 	$(INSTALL) -D -m 755 $(BUILD)/railhead $(DESTDIR)$(SBINDIR)/railhead
-	$(INSTALL) -D -m 755 -t $(DESTDIR)$(LIBEXECDIR) units/irqbalance-policy
+	$(INSTALL) -D -m 755 -t $(DESTDIR)$(LIBEXECDIR) units/irqbalance-policy \
+		packaging/integrations/slurm-health packaging/integrations/node-problem
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/share/railhead packaging/integrations/*.json \
+		packaging/integrations/*.yaml
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UNITDIR) units/*.service units/*.target \
 		units/*.timer
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UNITDIR)/railhead-.service.d \

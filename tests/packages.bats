@@ -70,7 +70,9 @@ files() { # PACKAGE
   run -0 files railhead
   for file in /usr/sbin/railhead /etc/grub.d/05_railhead /usr/share/man/man8/railhead.8.gz \
     /usr/lib/dracut/modules.d/90railhead/module-setup.sh /usr/lib/udev/rules.d/90-railhead.rules \
-    /usr/share/initramfs-tools/scripts/init-bottom/railhead /usr/share/doc/railhead/tutorials.md.gz; do
+    /usr/share/initramfs-tools/scripts/init-bottom/railhead /usr/share/doc/railhead/tutorials.md.gz \
+    /usr/share/railhead/node-problem.json /usr/share/railhead/node-feature-rule.yaml \
+    /usr/share/railhead/prometheus-rules.yaml; do
     [[ $'\n'$output$'\n' == *$'\n'"$file"$'\n'* ]] || { echo "no $file"; return 1; }
   done
   # Nothing is left of a /usr/local, a build directory, or what another package has.
@@ -90,7 +92,9 @@ files() { # PACKAGE
 ./usr/lib/kernel/install.d/95-railhead.install
 ./usr/lib/systemd/system-generators/railhead-generator
 ./usr/libexec/railhead/irqbalance-policy
+./usr/libexec/railhead/node-problem
 ./usr/libexec/railhead/railhead-bench
+./usr/libexec/railhead/slurm-health
 ./usr/sbin/railhead
 ./usr/share/initramfs-tools/scripts/init-bottom/railhead" ]
 }
