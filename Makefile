@@ -367,13 +367,14 @@ check-pictures: all $(BUILD)/simnode ## open the pages of --html in Chromium: la
 
 # Each part is run, whatever came of those before.
 check-long: export RAILHEAD_POWER_CUTS ?= 5
-check-long: all $(BUILD)/histories ## what check has no time for: Debian 11, 13 and the next, power cuts at any moment, bare Debians
+check-long: all $(BUILD)/histories ## what check has no time for: Debian 11, 13 and the next, power cuts at any moment, bare Debians, Slurm
 	$(Q)failed=; for part in 'tests/lib/sandbox build/histories --depth 6 --faults 0' \
 			'tests/lib/sandbox build/histories --depth 5 --faults 1' \
 			'tests/lib/sandbox build/histories --depth 4' \
 			'tests/lib/sandbox build/histories --depth 8 --incidents 3' 'env DIST=trixie tests/vm/run' 'tests/vm/run --long' \
 			'env DIST=bullseye tests/vm/run' 'env DIST=forky tests/vm/run' tests/long/blscfg \
-			'tests/lib/sandbox tests/long/faults' tests/long/bare tests/long/images; do \
+			'tests/lib/sandbox tests/long/faults' tests/long/bare tests/long/images \
+			tests/long/integrations; do \
 		echo "# $$part"; $$part || failed="$$failed, $$part"; done; \
 		[ -z "$$failed" ] || { echo "failed: $${failed#, }"; exit 1; }
 
