@@ -148,6 +148,9 @@ remember() {
   for line in '[Unit]' Requires=railhead-ready.target After=railhead-ready.target AssertPathExists=/run/railhead/ready; do
     grep -qxF "$line" <<<"$output"
   done
+  # so has the drop-in that docs/integrations.md gives to be made by hand
+  diff <(grep -v '^#' <<<"$output") <(sed -n '\|^# /etc/systemd/system/kubelet.service.d/10-railhead.conf$|,/^```/p' \
+    "$BATS_TEST_DIRNAME/../docs/integrations.md" | grep -v '^[#`]')
   grep -qx Wants=kubelet.service "$units/railhead-ready.target.d/10-kubelet.service.conf"
   grep -qx Wants=work@1.service "$units/railhead-ready.target.d/10-work@1.service.conf"
   [ -e "$units/tmpl@.service.d/10-railhead.conf" ]
