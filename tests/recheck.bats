@@ -86,12 +86,12 @@ long_ago() { # as if nothing had looked at the node since it booted
   local metrics=$root/var/lib/prometheus/node-exporter/railhead.prom
   mkdir -p "${metrics%/*}"
   ready
-  grep -qx 'railhead_recheck_enabled 1' "$metrics"
+  grep -qx 'railhead_recheck_interval_seconds 300' "$metrics"
   put "$root/etc/railhead/railhead.conf" $'schema: 1\nrecheck: off'
   long_ago
   put "$root/proc/sys/vm/swappiness" 60
   recheck 0 ready
-  grep -qx 'railhead_recheck_enabled 0' "$metrics"
+  grep -qx 'railhead_recheck_interval_seconds 0' "$metrics"
   run -0 "$railhead" status --root "$root"
   [[ $output == *"age:"*"nothing looks at the node again (railhead.conf: recheck: off)"* ]]
   # any other word is a mistake: nobody looks, and nobody wanted that

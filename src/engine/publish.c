@@ -142,11 +142,11 @@ static void add_figures(struct str *out, const struct measurements *all)
 static void add_look(struct str *out, const struct record *record, bool recheck)
 {
 	str_addf(out,
-		 "# HELP railhead_recheck_enabled Whether the node is looked at again after its "
-		 "verdict (railhead.conf).\n"
-		 "# TYPE railhead_recheck_enabled gauge\n"
-		 "railhead_recheck_enabled %d\n",
-		 recheck);
+		 "# HELP railhead_recheck_interval_seconds Time from one look at the node to the "
+		 "next; 0: railhead.conf says recheck: off.\n"
+		 "# TYPE railhead_recheck_interval_seconds gauge\n"
+		 "railhead_recheck_interval_seconds %" PRIu64 "\n",
+		 recheck ? record_interval(record) / 1000000 : 0);
 	if (record->last_look.at)
 		str_addf(out,
 			 "# HELP railhead_looked_timestamp_seconds Time of the last look at the "

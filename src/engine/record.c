@@ -333,10 +333,15 @@ bool record_admits(const struct record *r)
 	return (r->verdict.admit && !r->too_old) || record_is_let_in(r);
 }
 
+uint64_t record_interval(const struct record *r)
+{
+	return r->last_look.interval ? r->last_look.interval : RECHECK_EVERY_US;
+}
+
 void record_judge_age(struct record *r)
 {
 	const struct last_look *l = &r->last_look;
-	uint64_t most = LOOKS_MISSED * (l->interval ? l->interval : RECHECK_EVERY_US);
+	uint64_t most = LOOKS_MISSED * record_interval(r);
 	uint64_t now = clock_usec();
 
 	bool judged = r->verdict.kind != VERDICT_OFF && r->verdict.kind != VERDICT_NONE;

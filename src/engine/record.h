@@ -230,6 +230,8 @@ void record_end_admission(struct record *r);
 char *record_admission_line(const struct record *r);
 /* Whether work may run: by the verdict, or by hand until its time is over. */
 bool record_admits(const struct record *r);
+/* Microseconds from one recheck to the next. */
+uint64_t record_interval(const struct record *r);
 /* A look has ended now. interval: as in struct last_look. */
 void record_looked(struct record *r, uint64_t interval);
 /*
