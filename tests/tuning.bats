@@ -19,6 +19,7 @@ setup() {
     put "$root/$CPU/cpufreq/policy$n/scaling_governor" powersave
     put "$root/$CPU/cpufreq/policy$n/scaling_available_governors" "performance powersave"
     put "$root/$CPU/cpufreq/policy$n/scaling_driver" intel_pstate
+    put "$root/$CPU/cpufreq/policy$n/affected_cpus" "$n $((n + 2))"
     put "$root/$CPU/cpufreq/policy$n/energy_performance_preference" balance_performance
     put "$root/$CPU/cpufreq/policy$n/energy_performance_available_preferences" \
       "default performance balance_performance balance_power power"
@@ -141,6 +142,27 @@ cpu: {workqueue_cpus: housekeeping}'
   is $CPU/cpufreq/policy0/scaling_governor powersave
   run "$railhead" apply --root "$root" --stage early --json
   [[ $output == *RH-CPU-SETTING-FAILED* ]]
+}
+
+@test "the governor of all CPUs: a CPU that is online and has no policy is named, an offline one is not missed" {
+  local dir=$root/$CPU/cpufreq
+  sku 'cpu: {governor: performance, optional: true}'
+  put "$dir/policy1/affected_cpus" 1
+  apply 6
+  [[ $output == *"cpu/governor"*"CPUs 3 are online and have no policy of cpufreq; see cpufreq in the kernel log"* ]]
+  put "$root/$CPU/online" 0-2
+  apply 0
+  put "$root/$CPU/online" 0-3
+  mkdir "$dir/policy3"
+  put "$dir/policy3/scaling_governor" performance
+  apply 0
+  # without lists a policy is that of the CPU of its name
+  rm -r "$dir"/policy*/affected_cpus "$dir/policy3"
+  apply 6
+  [[ $output == *"CPUs 2-3 are online and have no policy"* ]]
+  # a tree that lists the CPUs of some policies alone does not tell
+  put "$dir/policy1/affected_cpus" 1
+  apply 0
 }
 
 @test "what a kernel lacks is named with its cause, waits for devices, and is forgiven where it is optional" {

@@ -126,6 +126,65 @@ static int judge_file(const struct kind_ctx *ctx, const struct change *c, const 
 	return c->named ? kernel_file_judge(ctx->root, file, c->desired, c->forced, err) : 0;
 }
 
+/* A policy has the name of its first CPU. */
+static void remove_first(const char *file, struct cpus *left)
+{
+	unsigned int first;
+	struct cpus of = {0};
+
+	if (sscanf(strstr(file, "/policy") ?: "", "/policy%u", &first) != 1)
+		return;
+	cpus_add(&of, first);
+	cpus_remove_all(left, &of);
+}
+
+/* Its file lists them all: "0 1 4". Returns false if there is no such file. */
+static bool remove_listed(const struct kind_ctx *ctx, const char *name, const char *file,
+			  struct cpus *left)
+{
+	int dir = (int)(strrchr(file, '/') - file);
+	cleanup_free char *text = NULL;
+	struct cpus of;
+
+	if (read_attr(ctx->root, &text, NULL, "%.*s/%s", dir, file, name) < 0)
+		return false;
+	for (char *p = text; (p = strchr(p, ' '));)
+		*p = ',';
+	if (cpus_parse(text, &of) == 0)
+		cpus_remove_all(left, &of);
+	return true;
+}
+
+/*
+ * Fails the change if a CPU that is online has no policy: where the driver could not take a CPU
+ * (the firmware's tables lack it), the files of the other CPUs are as wanted. A tree that has the
+ * lists of some policies alone does not tell.
+ */
+static int judge_cpus(const struct kind_ctx *ctx, const struct change *c, const struct claim *claim,
+		      struct err *err)
+{
+	const struct attr_item *item = c->on.item;
+	const struct strv *files = &claim->files;
+	cleanup_free char *list = NULL;
+	struct cpus left;
+	size_t listed = 0;
+
+	if (!item || !item->cpus || files->n != claim->all)
+		return 0;
+	node_online(ctx->node, &left);
+	for (size_t i = 0; i < files->n; i++)
+		remove_first(files->v[i], &left);
+	for (size_t i = 0; cpus_count(&left) && i < files->n; i++)
+		listed += remove_listed(ctx, item->cpus, files->v[i], &left);
+	if (!cpus_count(&left) || (listed && listed < files->n))
+		return 0;
+	list = cpus_format(&left);
+	return err_set(err, -ENODATA,
+		       "CPUs %s are online and have no policy of cpufreq" TO_MEND
+		       "see cpufreq in the kernel log, and the BIOS options for power management",
+		       list);
+}
+
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct claim claim cleanup_claim = {0};
@@ -165,7 +224,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	if (!wrong && contested)
 		change_observe(c, claim.all > 1 ? "%s in %s" : "%s", contested, claim.first);
 	judge(c, &claim, wrong);
-	return 0;
+	return wrong ? 0 : judge_cpus(ctx, c, &claim, err);
 }
 
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)

@@ -11,4 +11,9 @@ struct attr_item {
 	/* The file in the same directory that lists the words that the driver accepts; or NULL. */
 	const char *offers;
 	const char *driver; /* the file there that names the driver; with offers */
+	/*
+	 * The files are those of policies of cpufreq, which together must have each CPU that is
+	 * online: the file in the same directory that lists the CPUs of a policy. Or NULL.
+	 */
+	const char *cpus;
 };

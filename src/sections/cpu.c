@@ -81,7 +81,8 @@ static void emit_workqueues(const struct section_ctx *ctx, const struct tuning *
 static const struct spec keys = MAP(
 	"a map such as {governor: performance, max_cstate_latency: 10us}",
 	TUNING("governor", &governor, "Governor of the frequencies of all CPUs.",
-	       .attr = {NO_CPUFREQ, "scaling_available_governors", "scaling_driver"},
+	       .attr = {NO_CPUFREQ, "scaling_available_governors", "scaling_driver",
+			"affected_cpus"},
 	       .file = POLICY "scaling_governor"),
 	KEY("epp", &epp,
 	    "Energy performance preference, a hint to CPUs that choose their own frequency.",
@@ -90,7 +91,8 @@ static const struct spec keys = MAP(
 		    &(const struct tuning){
 			    .attr = {"the CPU or its driver has no preference: intel_pstate and "
 				     "amd_pstate have it in active mode" OR_OPTIONAL,
-				     "energy_performance_available_preferences"},
+				     "energy_performance_available_preferences",
+				     .cpus = "affected_cpus"},
 			    .file = POLICY "energy_performance_preference"}),
 	TUNING("boost", &spec_bool, "Whether CPUs may run faster than their base frequency.",
 	       .attr.absent = NO_CPUFREQ, .file = "/sys/devices/system/cpu/cpufreq/boost",

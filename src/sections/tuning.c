@@ -105,6 +105,15 @@ void tunings_emit(const struct section_ctx *ctx, const struct ynode *node, struc
 	each_row(ctx->section->spec->fields, ctx->section->name, '/', node, emit_row, &e);
 }
 
+static void add_beside(const char *file, const char *name, struct strv *ret)
+{
+	int dir = (int)(strrchr(file, '/') - file);
+	cleanup_free char *path = name ? xasprintf("%.*s/%s", dir, file, name) : NULL;
+
+	if (path)
+		strv_add(ret, path);
+}
+
 static void add_files(const struct given *g, void *arg)
 {
 	const struct tuning *t = g->tuning;
@@ -113,12 +122,8 @@ static void add_files(const struct given *g, void *arg)
 	strv_add(ret, t->file);
 	if (t->other_file)
 		strv_add(ret, t->other_file);
-	if (t->attr.offers) {
-		cleanup_free char *offers = xasprintf(
-			"%.*s/%s", (int)(strrchr(t->file, '/') - t->file), t->file, t->attr.offers);
-
-		strv_add(ret, offers);
-	}
+	add_beside(t->file, t->attr.offers, ret);
+	add_beside(t->file, t->attr.cpus, ret);
 }
 
 void tunings_files(const struct section *section, struct strv *ret)
