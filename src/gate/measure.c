@@ -53,7 +53,7 @@ struct collection {
 	struct probes *probes;
 };
 
-/* Makes members optional that have a threshold but are missing here: their set judges that. */
+/* Fails members that the profile names with a threshold of their own and that are not here. */
 static void decline_strangers(const struct checked *t, size_t from, struct probes *ret)
 {
 	const struct ynode *members = ynode_get(t->map, "members");
@@ -72,9 +72,11 @@ static void decline_strangers(const struct checked *t, size_t from, struct probe
 		if (strv_contains(&known, name))
 			continue;
 		p = probe_add(ret, t, "%s", name);
-		p->optional = true;
-		probe_declines(p, CHANGE_UNSUPPORTED,
-			       "members: names %s, and on this node the check has %s", name, some);
+		probe_subject(p, "%s of %s", t->check->run, name);
+		probe_declines(p, p->optional ? CHANGE_UNSUPPORTED : CHANGE_CANNOT_MEASURE,
+			       "members: names %s, and on this node the check has %s" TO_MEND
+			       "mend what is missing, or leave the member out of the profile",
+			       name, *some ? some : "none");
 	}
 }
 
