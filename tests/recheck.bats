@@ -317,6 +317,192 @@ long_ago() { # as if nothing had looked at the node since it booted
   jq -e '.faults | map(.code) == ["RH-NIC-CARRIER"]' "$root/run/railhead/status.json"
 }
 
+# --- what is gone ---------------------------------------------------------------------
+
+# The reason of the only fault, which is that something is gone.
+gone() { # WORDS
+  recheck 7 lapsed
+  jq -e '.faults | map(.code) == ["RH-HOST-GONE"]' "$root/run/railhead/status.json"
+  [[ $(jq -r '.reasons[0]' "$root/run/railhead/status.json") == *"$1 was there when the node was judged; bring it back"* ]]
+}
+
+virtual_netdev() { # NAME IFINDEX [IFLINK]
+  put "$root/sys/devices/virtual/net/$1/ifindex" "$2"
+  put "$root/sys/devices/virtual/net/$1/iflink" "${3:-$2}"
+  put "$root/sys/devices/virtual/net/$1/tx_queue_len" 1000
+  ln -sfn "../../devices/virtual/net/$1" "$root/sys/class/net/$1"
+  put "$root/proc/sys/net/ipv4/conf/$1/rp_filter" 0
+}
+
+end_netdev() { # NAME
+  rm -r "$root/sys/class/net/$1" "$root/sys/devices/virtual/net/$1" "$root/proc/sys/net/ipv4/conf/$1"
+}
+
+@test "the netdev of a sysctl that is gone lapses the node, and it heals when that is back" {
+  virtual_netdev bond0 77
+  virtual_netdev bond1 78
+  want 'sysctl: {net.ipv4.conf.bond0.rp_filter: 0, net.ipv4.conf.bond1.rp_filter: {value: 0, on_drift: warn}}'
+  ready
+  recheck 0 ready
+  [ -z "$output" ]
+  end_netdev bond1
+  recheck 0 ready
+  [[ $output == *"verdict: ready"*"sysctl/net.ipv4.conf.bond1.rp_filter: /proc/sys/net/ipv4/conf/bond1/rp_filter was there when"* ]]
+  virtual_netdev bond1 78
+  recheck 0 ready
+  end_netdev bond0
+  gone "sysctl/net.ipv4.conf.bond0.rp_filter: /proc/sys/net/ipv4/conf/bond0/rp_filter"
+  recheck 7 lapsed
+  [ -z "$output" ]
+  virtual_netdev bond0 79
+  recheck 0 ready
+  [[ $output == *"verdict: ready"* ]]
+  end_netdev bond0
+  recheck 7 lapsed
+  run -7 "$railhead" gate --again --root "$root" # it is still a line of the profile
+}
+
+@test "one of the files of a pattern that is gone lapses the node, whatever the others have" {
+  virtual_netdev bond0 77
+  put "$root/sys/class/net/eth0/tx_queue_len" 1000
+  put "$root/sys/class/net/eth1/tx_queue_len" 1000
+  want 'sysfs: {"/sys/class/net/*/tx_queue_len": 1000}'
+  ready
+  end_netdev bond0
+  gone "/sys/class/net/bond0/tx_queue_len"
+  run -0 "$railhead" gate --again --root "$root" # the node is to be so
+  recheck 0 ready
+  # a netdev of a function that lost it, not to a container
+  rm -r "$root/sys/class/net/eth1" "$(realpath "$root/sys/bus/pci/devices/$PF1")/net"
+  recheck 0 ready # its loss is that of the device's own unit
+  run -0 "$railhead" gate --again --root "$root"
+  put "$root/sys/class/net/eth0/tx_queue_len" 500
+  recheck 7 lapsed
+  jq -e '.faults | map(.code) == ["RH-KERNEL-SYSFS-DIFFERS"]' "$root/run/railhead/status.json"
+}
+
+@test "an optional value that was there is missed, and one that was not there is not" {
+  put "$root/proc/sys/net/netfilter/nf_conntrack_max" 4096
+  want 'sysctl: {net.netfilter.nf_conntrack_max: {value: 4096, optional: true}, fs.nfs.nfs_callback_tcpport: {value: 1, optional: true}}'
+  ready
+  recheck 0 ready
+  rm -r "$root/proc/sys/net/netfilter"
+  gone "/proc/sys/net/netfilter/nf_conntrack_max"
+}
+
+@test "a netdev that a container has is not gone: its function still has a directory for netdevs" {
+  local dev
+  put "$root/proc/sys/net/ipv4/conf/eth0/rp_filter" 2
+  put "$root/proc/sys/net/ipv4/conf/eth1/rp_filter" 2
+  put "$root/sys/class/net/eth0/tx_queue_len" 1000
+  put "$root/sys/class/net/eth1/tx_queue_len" 1000
+  want 'sysctl: {net.ipv4.conf.eth1.rp_filter: 2}' 'sysfs: {"/sys/class/net/*/tx_queue_len": 1000}'
+  ready
+  dev=$(realpath "$root/sys/bus/pci/devices/$PF1")
+  rm -r "$root/sys/class/net/eth1" "$root/proc/sys/net/ipv4/conf/eth1" "$dev/net/eth1"
+  recheck 0 ready
+  [ -z "$output" ]
+}
+
+@test "pods come and go: their netdevs are neither a fault nor missed, whatever they have" {
+  local n i
+  virtual_netdev veth1 88 3 # of a pod that runs when the node is judged
+  put "$root/sys/class/net/eth0/tx_queue_len" 1000
+  put "$root/sys/class/net/eth1/tx_queue_len" 1000
+  put "$root/proc/sys/net/ipv4/conf/eth0/rp_filter" 0
+  put "$root/proc/sys/net/ipv4/conf/eth1/rp_filter" 0
+  want 'sysfs: {"/sys/class/net/*/tx_queue_len": 1000}' 'sysctl: {"net.ipv4.conf.*.rp_filter": 0}'
+  ready
+  end_netdev veth1
+  for ((n = 0; n < 20; n++)); do
+    for ((i = 0; i < 8; i++)); do
+      virtual_netdev "veth$n-$i" $((100 + i)) 3
+      put "$root/sys/class/net/veth$n-$i/tx_queue_len" "$i"
+      put "$root/proc/sys/net/ipv4/conf/veth$n-$i/rp_filter" 1
+    done
+    recheck 0 ready
+    [ -z "$output" ]
+    for ((i = n % 3; i < 8; i++)); do end_netdev "veth$n-$i"; done
+  done
+  # ... and a netdev that is plugged in is judged
+  fake_pf "$root" 0000:82:00.0 1 eth9 9
+  put "$root/sys/class/net/eth9/tx_queue_len" 500
+  recheck 7 lapsed
+  [[ $output == *"1 of 3 files differ"* ]]
+}
+
+nvme() { # ADDRESS
+  local dev=$root/sys/devices/pci0000:00/$1
+  put "$dev/vendor" 0x144d
+  put "$dev/device" 0xa80a
+  put "$dev/class" 0x010802
+  ln -sfn "../../../devices/pci0000:00/$1" "$root/sys/bus/pci/devices/$1"
+}
+
+@test "a drive of a check of all drives that is gone lapses the node; on_fail: warn warns" {
+  local check='d: {run: nvme_health, wear: 90'
+  nvme 0000:03:00.0
+  nvme 0000:04:00.0
+  want "gate: {checks: {$check}}}"
+  ready
+  recheck 0 ready
+  rm "$root/sys/bus/pci/devices/0000:04:00.0"
+  recheck 7 lapsed
+  jq -e '.faults | map([.id, .code, .on_fail]) == [["gate/d/0000:04:00.0", "RH-HOST-GONE", "block"],
+    ["gate/d/0000:04:00.0/rise", "RH-HOST-GONE", "warn"], ["gate/d/0000:04:00.0/wear", "RH-HOST-GONE", "warn"]]' "$root/run/railhead/status.json"
+  nvme 0000:04:00.0
+  recheck 0 ready
+  want "gate: {checks: {$check, on_fail: warn}}}"
+  ready
+  rm "$root/sys/bus/pci/devices/0000:04:00.0"
+  recheck 0 ready
+  [[ $output == *"gate/d/0000:04:00.0: found 'gone', expected 'there'; it was there when the node was judged; bring it back"* ]]
+}
+
+@test "a memory controller, or a DIMM, whose counters are gone lapses the node" {
+  local mc=sys/devices/system/edac/mc
+  for n in 0 1; do
+    put "$root/$mc/mc$n/ue_count" 0
+    put "$root/$mc/mc$n/ce_count" 0
+    put "$root/$mc/mc$n/dimm0/dimm_ue_count" 0
+  done
+  want 'gate: {checks: {m: {run: memory_errors}}}'
+  ready
+  recheck 0 ready
+  [ -z "$output" ]
+  mv "$root/$mc/mc1" "$root/away"
+  gone "gate/m/memory: /$mc/mc1, /$mc/mc1/dimm0"
+  mv "$root/away" "$root/$mc/mc1"
+  recheck 0 ready
+  rm -r "$root/$mc/mc0/dimm0"
+  gone "/$mc/mc0/dimm0"
+}
+
+@test "a device that comes back does not hide that another part is gone" {
+  virtual_netdev bond0 77
+  want 'sysctl: {net.ipv4.conf.bond0.rp_filter: 0}' 'link: {rails: {mtu: 1500}}'
+  put "$root/sys/class/net/eth0/mtu" 1500
+  put "$root/sys/class/net/eth1/mtu" 1500
+  ready
+  end_netdev bond0
+  recheck 7 lapsed
+  run -7 "$railhead" apply --device $PF0 --root "$root"
+  [ "$(jq -r .verdict "$root/run/railhead/status.json")" = lapsed ]
+}
+
+@test "the record of an older railhead, which does not say what held, misses nothing" {
+  virtual_netdev bond0 77
+  put "$root/sys/class/net/eth0/tx_queue_len" 1000
+  want 'sysfs: {"/sys/class/net/*/tx_queue_len": 1000}'
+  put "$root/sys/class/net/eth1/tx_queue_len" 1000
+  ready
+  jq -e '.held["sysfs//sys/class/net/*/tx_queue_len"].covers | length == 3' "$root/run/railhead/status.json"
+  jq 'del(.held)' "$root/run/railhead/status.json" >"$BATS_TEST_TMPDIR/status"
+  cp "$BATS_TEST_TMPDIR/status" "$root/run/railhead/status.json"
+  end_netdev bond0
+  recheck 0 ready
+}
+
 @test "a ready file that somebody removed is a gate's to make again" {
   ready
   rm "$root/run/railhead/ready"

@@ -541,6 +541,11 @@ static const struct fault_row rows[] = {
 	  "railhead found or set the right value, and another program or another line of the "
 	  "profile changed it before the stage ended.",
 	  "Look for the other program in udev rules, tuned and the network manager."),
+	F(HOST_GONE, "RH-HOST-GONE", SITE, PART, "journalctl -b -p warning",
+	  "A device, file or part that was there when the node was judged is gone.",
+	  "The kernel log, or the program that removed it, says why it is gone. When it is back as "
+	  "it was judged, the node is ready again by itself; `railhead gate --again` judges the "
+	  "node without it."),
 	F(HOST_FLAPS, "RH-HOST-FLAPS", SITE, SETTING, "journalctl -b -t railhead",
 	  "An item of the verdict failed and recovered too often since the gate.",
 	  "The journal names the item each time. Look for a program that changes the item, or for "

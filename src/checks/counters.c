@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "kinds/cover.h"
 #include "plan/change.h"
 #include "profile/yaml.h"
 #include "sys/netlink.h"
@@ -90,9 +91,10 @@ static void take_line(const char *line, const struct counter_family *f, struct c
 		known->value = value;
 }
 
-static int take(const struct kind_ctx *ctx, struct change *c, const struct counter_family *f,
+static int take(const struct kind_ctx *ctx, struct change *c, const struct counter_look *look,
 		struct err *err)
 {
+	const struct counter_family *f = look->family;
 	struct netlink_answer got cleanup_answer = {0};
 	cleanup_strv struct strv paths = {0};
 	struct question q = {ctx->root, f, &paths};
@@ -101,6 +103,8 @@ static int take(const struct kind_ctx *ctx, struct change *c, const struct count
 
 	counts_free(&c->counts);
 	r = f->find(ctx->root, c, &paths, err);
+	if (f->of_node && !look->follows)
+		cover_paths(c, &paths);
 	if (r == 0 && ctx->root->live && f->waits_on)
 		r = netlink_ask_apart(read_members, &q, f->waits_on, NETLINK_APART_MS, &got, err);
 	else if (r == 0)
@@ -301,7 +305,7 @@ static void judge_silence(const struct kind_ctx *ctx, struct change *c,
 int counters_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	const struct counter_look *look = c->on.item;
-	int r = take(ctx, c, look->family, err);
+	int r = take(ctx, c, look, err);
 	bool none = r == 0 && !c->counts.list.n && !c->unloaded.list.n;
 
 	if ((r < 0 || none) && look->follows)

@@ -190,6 +190,7 @@ static const struct counter_family edac = {
 	.to_count = "a DIMM is off, or EDAC has no driver for a memory controller (ECC may be "
 		    "disabled there): see EDAC in the kernel log and `dmidecode -t memory`; where "
 		    "the driver can't count them write optional: true",
+	.of_node = true,
 	.absent = "the kernel counts no memory errors here: no EDAC driver is bound to a memory "
 		  "controller; load the driver of the CPU (modules.load: amd64_edac, skx_edac, "
 		  "i10nm_edac), and see EDAC in the kernel log; for a virtual machine write "

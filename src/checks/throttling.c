@@ -48,6 +48,7 @@ static const struct counter_family throttle = {
 	.n = array_len(counters),
 	.find = find,
 	.name = name,
+	.of_node = true,
 	.absent = "the kernel does not count throttling here, because it does so only on Intel's "
 		  "CPUs; for other CPUs and for a virtual machine write optional: true",
 };

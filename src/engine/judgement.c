@@ -401,8 +401,11 @@ static enum flow_event event_of(const struct verdict *v, bool has_profile)
 /* Ends the judgement, and reports everything that could not be written. */
 static int conclude(struct work *w, enum flow_event event)
 {
-	int r = flow_move(&w->flow, event, &w->v);
+	int r;
 
+	if (w->v.admit)
+		record_hold(w->record, &w->run.plan);
+	r = flow_move(&w->flow, event, &w->v);
 	w->j->end = r < 0 ? JUDGEMENT_FAILED : JUDGEMENT_MADE;
 	w->j->admitted = r == 0 && w->v.admit;
 	w->j->show = !w->goes_on || w->flow.news || !w->j->unit;

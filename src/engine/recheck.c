@@ -94,9 +94,9 @@ static bool is_overwritten(const struct change *c)
  */
 static bool is_given_away(const struct root *root, const struct change *c)
 {
-	cleanup_free char *netdev = sysctl_interface(c->target);
+	cleanup_free char *netdev = c->covered ? NULL : sysctl_interface(c->target);
 
-	if (netdev)
+	if (netdev) /* the record of an older railhead does not say whose netdev it was */
 		return !root_exists(root, "%s", c->target) &&
 		       !root_exists(root, "/sys/class/net/%s", netdev);
 	return is_of_container(root, c);
@@ -194,6 +194,7 @@ static int look_and_judge(struct later_look *l)
 		return r;
 	}
 	l->flow.run = &l->run;
+	record_recall_held(l->record, &l->run.plan);
 	/* VFs in a guest or a container are in their correct state. */
 	watch_spare(&l->watch, &l->run.plan);
 	run_look_gate(&l->run, 0, &result);

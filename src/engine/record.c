@@ -6,8 +6,10 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "kinds/cover.h"
 #include "plan/change.h"
 #include "plan/render.h"
+#include "sections/judged.h"
 #include "sections/sections.h"
 #include "sys/clock.h"
 
@@ -261,6 +263,65 @@ void record_set_verdict(struct record *r, const struct verdict *v)
 	r->begun_at = 0;
 }
 
+static void drop_held(struct record *r)
+{
+	for (size_t i = 0; i < r->held.list.n; i++)
+		stored_free(held_stored, &r->held.list.v[i]);
+	vec_free(&r->held.list);
+}
+
+void record_hold(struct record *r, const struct plan *plan)
+{
+	drop_held(r);
+	for (size_t i = 0; i < plan->list.n; i++) {
+		const struct change *c = plan->list.v[i];
+		struct finding held = {.id = c->id,
+				       .on_fail = c->drift_warns ? ON_FAIL_WARN : c->on_fail,
+				       .covers = c->now.covers};
+
+		if (!change_holds(c) || c->foreign)
+			continue;
+		stored_own(held_stored, &held);
+		strv_sort(&held.covers);
+		vec_push(&r->held.list, held);
+	}
+}
+
+static void miss(struct plan *plan, const struct finding *held)
+{
+	struct change *gone = judged(plan, "gate", (struct place){0}, held->id, "there",
+				     xstrdup("gone"), false, "it " COVER_WAS "; " COVER_REMEDY);
+
+	gone->on_fail = held->on_fail;
+	gone->fault = FAULT_HOST_GONE;
+}
+
+void record_recall_held(const struct record *r, struct plan *plan)
+{
+	static const struct strv nothing;
+	size_t n = plan->list.n, at = 0;
+
+	/* Nothing is known of the verdict of an older railhead. */
+	if (!r->held.list.n)
+		return;
+	for (size_t i = 0; i < n; i++)
+		plan->list.v[i]->covered = &nothing;
+	for (size_t i = 0; i < r->held.list.n; i++) {
+		const struct finding *held = &r->held.list.v[i];
+		size_t seen = 0;
+
+		/* both are in the order of the profile */
+		while (seen < n && !streq(plan->list.v[at % n]->id, held->id)) {
+			at++;
+			seen++;
+		}
+		if (seen < n)
+			plan->list.v[at++ % n]->covered = &held->covers;
+		else
+			miss(plan, held);
+	}
+}
+
 void record_set_simple(struct record *r, enum verdict_kind kind, enum fault fault,
 		       const char *reason)
 {
@@ -282,6 +343,7 @@ void record_begin(struct record *r)
 	r->begun = begun;
 	r->begun_at = now;
 	r->drift = (struct drift){0};
+	drop_held(r);
 	record_forget_figures(r);
 }
 

@@ -123,6 +123,9 @@ struct record {
 	bool judged;		/* there is a verdict; else its kind is WAITING */
 	struct verdict verdict; /* its fields awaited and otherwise are not recorded */
 	uint64_t judged_at;
+	/* The items that held at a verdict that admitted work: later looks miss those that are
+	 * gone. */
+	struct findings held;
 	unsigned int begun; /* judgements begun since the last verdict, the current one included */
 	uint64_t begun_at;
 	bool measured; /* the list of measurements is valid, even if it is empty */
@@ -200,6 +203,15 @@ void record_forget_figures(struct record *r);
 void record_set_numbers(struct record *r, const struct record_numbers *numbers);
 /* Takes ownership of the texts. */
 void record_set_device(struct record *r, const struct record_device *device);
+
+/* Remembers the items that hold in the plan of a gate whose verdict admits work. */
+void record_hold(struct record *r, const struct plan *plan);
+/*
+ * Before a look after the verdict: each change knows what it covered then, and the plan gets a
+ * change that fails for each item that held then and is not in the plan any more. The record must
+ * outlive the plan.
+ */
+void record_recall_held(const struct record *r, struct plan *plan);
 
 /* Sets the verdict; no judgement is under way any more. */
 void record_set_verdict(struct record *r, const struct verdict *v);

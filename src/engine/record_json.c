@@ -157,6 +157,7 @@ static STORED_TABLE(
 	STORED_GROUP("stages", stages_stored, .omit = true),
 	STORED(record, measurements, "measurements", STRUCT, .rows = measurements_stored,
 	       .there = offsetof(struct record, measured)),
+	STORED_ITEMS(record, held.list, "held", MAP, held_stored, .omit = true),
 	STORED(record, numbers, "numbers", STRUCT, .rows = record_numbers_stored,
 	       .there = offsetof(struct record, numbers.there)),
 	STORED_ITEMS(record, devices, "devices", MAP, record_device_stored, .omit = true),

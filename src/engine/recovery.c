@@ -312,6 +312,7 @@ static void judge_again(struct device_run *d)
 		verdict_simple(&v, VERDICT_LAPSED, run.why.fault, run.why.text);
 		keep_skipped(d, &v);
 	} else {
+		record_recall_held(d->record, &run.plan);
 		watch_spare(&d->watch, &run.plan);
 		run_look_gate(&run, CHECKS_WAIT_US, &result);
 		plan_take_drift(&run.plan, &d->record->verdict.skipped);

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "kinds/attr.h"
 #include "kinds/claim.h"
+#include "kinds/cover.h"
 #include "kinds/function.h"
 #include "kinds/kernel_file.h"
 #include "kinds/kind.h"
@@ -207,6 +208,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		r = read_attr(ctx->root, &text, err, "%s", files->v[i]);
 		if (r < 0 && claim.all == 1 && !root_exists(ctx->root, "%s", files->v[i]))
 			return absent(ctx, c, err);
+		cover_file(ctx, c, files->v[i]);
 		if (r == 0 && change_equal(c->compare, c->desired, text)) {
 			if (!wrong)
 				change_observe(c, "%s", text);

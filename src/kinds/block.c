@@ -128,6 +128,7 @@ static int compare(const struct kind_ctx *ctx, struct change *c, const struct di
 
 	if (r < 0)
 		return r;
+	strv_add(&c->now.covers, disk_named(c, disk));
 	equal = change_equal(COMPARE_TEXT, c->desired, text);
 	if (!t->seen++ || (!equal && c->now.state == CHANGE_SAME))
 		change_observe(c, disks->n > 1 && !equal ? "%s of %s" : "%s", text,

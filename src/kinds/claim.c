@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/pattern.h"
 #include "base/str.h"
+#include "kinds/cover.h"
 #include "plan/change.h"
 #include "plan/render.h"
 #include "sys/port.h"
@@ -284,9 +285,11 @@ int claim_find(const struct kind_ctx *ctx, struct change *c, struct claim *ret, 
 	if (r == 0)
 		r = find_contenders(ctx->root, &c->contests, &s.may_contest, err);
 	for (size_t i = 0; r == 0 && i < paths.n; i++)
-		claim_one(&s, c, paths.v[i], ret);
-	ret->all = paths.n;
-	take_note(c, paths.n, &s.owners, &s.partners);
+		if (!cover_is_newcomer(ctx, c, paths.v[i])) {
+			claim_one(&s, c, paths.v[i], ret);
+			ret->all++;
+		}
+	take_note(c, ret->all, &s.owners, &s.partners);
 	return r;
 }
 

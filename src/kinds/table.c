@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "kinds/cache.h"
 #include "kinds/claim.h"
+#include "kinds/cover.h"
 #include "plan/change.h"
 #include "sys/read.h"
 
@@ -52,9 +53,13 @@ const struct kind *kind_find(const char *name)
 
 int kind_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
+	int r;
+
 	c->now.fault = c->fault;
 	c->now.final = false;
-	return is_contested(ctx, c) ? 0 : c->kind->look(ctx, c, err);
+	strv_free(&c->now.covers);
+	r = is_contested(ctx, c) ? 0 : c->kind->look(ctx, c, err);
+	return c->covered ? cover_judge(ctx, c, r, err) : r;
 }
 
 void kinds_forget(const struct change *c)

@@ -120,6 +120,12 @@ struct change {
 	enum fault fault; /* while it does not hold; FAULT_NONE: as its look or its section says */
 	char *withheld;	  /* why a difference is not set; or NULL */
 	bool of_load;	  /* appears only under the gate's load: later looks do not find it */
+	bool foreign;	  /* judges a file of another program, which may go with that program */
+	/*
+	 * In a look after the verdict: the parts that the look before the verdict covered, sorted,
+	 * and owned by the record; else NULL.
+	 */
+	const struct strv *covered;
 
 	/* Looks and sets write what they learn here, and change no member above. */
 	struct finding now;

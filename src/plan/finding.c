@@ -211,7 +211,12 @@ STORED_TABLE(finding_stored, STORED(finding, fault, "code", ENUM, FAULT_WORDS),
 	     STORED(finding, apply, "apply", TEXT),
 	     STORED(finding, followers, "followers", NUMBER, .omit = true),
 	     STORED(finding, before, NULL, TEXT), STORED(finding, note, NULL, TEXT),
-	     STORED(finding, follows, NULL, TEXT), {.type = STORED_OWN, .get = get_words});
+	     STORED(finding, follows, NULL, TEXT), STORED_TEXTS(finding, covers, NULL),
+	     {.type = STORED_OWN, .get = get_words});
+
+STORED_TABLE(held_stored, STORED(finding, id, NULL, TEXT),
+	     STORED(finding, on_fail, "on_fail", ENUM, ON_FAIL_WORDS, .omit = true),
+	     STORED_TEXTS(finding, covers, "covers", .omit = true));
 
 STORED_TABLE(findings_stored, STORED_ITEMS(findings, list, "", LIST, finding_stored));
 

@@ -66,6 +66,7 @@ struct finding {
 	char *note;		/* which other changes own or set some of its files */
 	char *causes;		/* "likely: ..." */
 	char *follows;		/* id of the change whose failure is this one's cause */
+	struct strv covers;	/* the parts that a look found and judged: see kinds/cover.h */
 	struct tried tried;	/* why a stage of this boot could not set it */
 	char *load;		/* the benchmarks under whose load it failed */
 	bool late;		/* it held before that load, and later looks do not find it */
@@ -82,6 +83,8 @@ struct findings {
 
 /* How they are stored; with the sentence, code, action and remedy for readers who need no parts. */
 extern const struct stored tried_stored[], finding_stored[], findings_stored[];
+/* Those that held: their parts and how much it matters if one is gone, by id. */
+extern const struct stored held_stored[];
 #define STATE_WORDS .word = state_name, .words = CHANGE_STATE_COUNT
 #define FAULT_WORDS .word = fault_code, .words = FAULT_COUNT
 #define ON_FAIL_WORDS .word = on_fail_name, .words = ON_FAIL_WARN + 1

@@ -183,6 +183,7 @@ static struct change *add_kubelet(const struct section_ctx *ctx, const struct yn
 	change_desired(c, "as the profile");
 	c->on_fail = ON_FAIL_WARN;
 	c->of_args = true;
+	c->foreign = true;
 	return c;
 }
 

@@ -242,6 +242,7 @@ static void emit_others(const struct section_ctx *ctx, const struct ynode *isola
 		change_target(c, "cpus:%s", others[i].name);
 		change_desired(c, "%s", others[i].desired);
 		c->on_fail = ON_FAIL_WARN;
+		c->foreign = true;
 	}
 }
 
