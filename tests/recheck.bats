@@ -4,6 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 load lib/fakenode
+load lib/clock
 
 setup() {
   root=$BATS_TEST_TMPDIR/root
@@ -277,14 +278,44 @@ long_ago() { # as if nothing had looked at the node since it booted
   run -0 "$railhead" gate --recheck --root "$root" # the gate's to judge
   [ "$(jq -r .verdict "$root/run/railhead/status.json")" = blocked ]
   ready
-  put "$root/proc/sys/vm/swappiness" 60
-  run -0 python3 -c 'if True:
-    import fcntl, subprocess, sys
+}
+
+lock_state() { # waits until nobody has it, holds it until $BATS_TEST_TMPDIR/free is there
+  python3 -c 'if True:
+    import fcntl, os, sys, time
     lock = open(sys.argv[1], "r+")
     fcntl.lockf(lock, fcntl.LOCK_EX)
-    sys.exit(subprocess.run(sys.argv[2:]).returncode)' "$root/run/railhead/lock" \
-    "$railhead" gate --recheck --root "$root"
+    open(sys.argv[2] + "/locked", "w")
+    while not os.path.exists(sys.argv[2] + "/free"):
+        time.sleep(0.05)' "$root/run/railhead/lock" "$BATS_TEST_TMPDIR" 3>&- &
+  eventually [ -e "$BATS_TEST_TMPDIR/locked" ]
+}
+
+@test "a recheck that finds another run at work waits for that, and then looks" {
+  ready
+  put "$root/proc/sys/vm/swappiness" 60
+  lock_state
+  on_standing_clock "$railhead" gate --recheck --root "$root" >"$BATS_TEST_TMPDIR/said" 3>&- &
+  local looks=$!
+  eventually sleeps $looks
   [ -e "$root/run/railhead/ready" ]
+  : >"$BATS_TEST_TMPDIR/free"
+  wait $looks && status=0 || status=$?
+  [ "$status" -eq 7 ]
+  grep "verdict: lapsed" "$BATS_TEST_TMPDIR/said"
+}
+
+@test "a recheck that could not look says so" {
+  ready
+  lock_state
+  on_standing_clock "$railhead" gate --recheck --root "$root" >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
+  local looks=$!
+  eventually sleeps $looks
+  pass 100000
+  wait $looks && status=0 || status=$?
+  : >"$BATS_TEST_TMPDIR/free"
+  [ "$status" -eq 1 ]
+  grep "railhead could not look at the node: another railhead is at work (pid [0-9]*)" "$BATS_TEST_TMPDIR/said"
 }
 
 @test "what a container has is no drift: a netdev, an RDMA device, the sysctls of an interface" {
@@ -518,10 +549,61 @@ nvme() { # ADDRESS
   [[ $output == *lock* ]]
 }
 
-@test "a profile that changed on disk is no drift: the node is looked at by the one of its boot, or not" {
+# Looks by the profile of the verdict, although its files say otherwise.
+goes_on() { # WORDS
+  recheck 0 ready
+  [[ $output == *"verdict: ready"*"$1; railhead goes on looking at the node by the profile of the verdict; run"* ]]
+  jq -e '.faults | map([.code, .on_fail]) == [["RH-PROFILE-CHANGED", "warn"]]' "$root/run/railhead/status.json"
+  recheck 0 ready
+  [ -z "$output" ]
+  put "$root/proc/sys/vm/swappiness" 60
+  recheck 7 lapsed
+  [[ $output == *"sysctl/vm.swappiness: found '60', expected '10'"* ]]
+  put "$root/proc/sys/vm/swappiness" 10
+  recheck 0 ready
+}
+
+@test "a profile that is edited, broken or removed after the verdict: the looks go on by that of the verdict" {
+  local file=$root/etc/railhead/profiles/sku.yaml
   ready
+  cp "$file" "$BATS_TEST_TMPDIR/sku.yaml"
+  printf '# a comment\n' >>"$file"
+  recheck 0 ready
+  [ -z "$output" ]
+  want 'sysctl: {vm.swappiness: 20}'
+  goes_on "the profile has changed"
+  printf 'schema: [\n' >"$file"
+  goes_on "sku.yaml: 1 error"
+  rm "$file"
+  goes_on "the file of the profile is gone"
+  cp "$BATS_TEST_TMPDIR/sku.yaml" "$file"
+  recheck 0 ready
+  [[ $output == *"verdict: ready (work is admitted)"* ]]
+  jq -e '.faults == []' "$root/run/railhead/status.json"
+}
+
+@test "a base that an upgrade changes, and a file that a person gave: that of the verdict as well" {
+  local file=$BATS_TEST_TMPDIR/mine.yaml
+  mkdir -p "$root/usr/lib/railhead/profiles"
+  printf 'schema: 1\nname: base\nabstract: true\nsysctl: {vm.swappiness: 10}\n' >"$root/usr/lib/railhead/profiles/base.yaml"
+  want 'extends: base'
+  ready
+  sed -i 's/sysctl: {/&vm.dirty_ratio: 10, /' "$root/usr/lib/railhead/profiles/base.yaml"
+  goes_on "the profile has changed"
+  printf 'schema: 1\nname: mine\nmatch: {dmi: {sys_vendor: Supermicro}}\nsysctl: {vm.swappiness: 10}\n' >"$file"
+  run -0 "$railhead" gate --profile "$file" --root "$root"
+  echo 'memory: {ksm: stop}' >>"$file"
+  goes_on "the profile has changed"
+}
+
+@test "without the frozen text, which an older railhead did not write, a changed profile stops the looks, with a warning" {
+  ready
+  rm "$root/run/railhead/profile.yaml"
   want 'sysctl: {vm.swappiness: 20}'
   recheck 0 ready
+  [[ $output == *"railhead has not looked at the node since the verdict: the profile changed during this boot"* ]]
+  recheck 0 ready
+  [ -z "$output" ]
 }
 
 @test "it goes with no other option of gate" {

@@ -135,7 +135,7 @@ bool check_text(const struct root *root, const char *text, struct diags *ret)
 {
 	const struct machine any = {.root = root};
 	cleanup_profile struct profile *p = NULL;
-	int r = profile_check_text(root, text, &p, ret);
+	int r = profile_check_text(root, "<stdin>", text, &p, ret);
 
 	if (p)
 		judge_kargs(p, &any, ret);

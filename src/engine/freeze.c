@@ -7,9 +7,11 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "profile/emit.h"
 #include "sys/state.h"
 
 #define FILE_NAME "profile"
+#define TEXT_NAME "profile.yaml"
 
 /* Parses "NAME DIGEST\nGIVEN\n": cuts off the first line, and returns the rest, or "". */
 static char *split_record(char *text)
@@ -20,6 +22,15 @@ static char *split_record(char *text)
 		*given++ = '\0';
 	str_chomp(given);
 	return given;
+}
+
+/* Before the file that names its digest. */
+static int write_text(const struct root *root, const struct profile *profile, struct err *err)
+{
+	cleanup_str struct str text = {0};
+
+	profile_emit(profile, &text);
+	return state_write(root, TEXT_NAME, str_get(&text), err);
 }
 
 int freeze_profile(const struct root *root, const struct profile *profile, const char *given,
@@ -41,22 +52,24 @@ int freeze_profile(const struct root *root, const struct profile *profile, const
 		return r;
 	if (r == 0) {
 		split_record(frozen);
-		if (!streq(frozen, now) && how == FREEZE_BOOT)
+		if (!streq(frozen, now) && how != FREEZE_ANEW)
 			return err_set(err, -ESTALE,
 				       "the profile changed during this boot (was %s, is %s); "
 				       "reboot, or run `railhead apply` and `railhead gate`",
 				       frozen, now);
-		if (how == FREEZE_BOOT)
+		if (how != FREEZE_ANEW)
 			return 0;
 		if (!streq(frozen, now))
 			*was = take_ptr(frozen);
 	}
-	return state_write(root, FILE_NAME, record, err);
+	r = write_text(root, profile, err);
+	return r < 0 ? r : state_write(root, FILE_NAME, record, err);
 }
 
 void freeze_forget(const struct root *root)
 {
 	state_remove(root, FILE_NAME, NULL);
+	state_remove(root, TEXT_NAME, NULL);
 }
 
 void frozen_read(const struct root *root, struct frozen *ret)
@@ -76,6 +89,21 @@ void frozen_read(const struct root *root, struct frozen *ret)
 	ret->name = xstrdup(record);
 	ret->digest = xstrdup(digest);
 	ret->given = *given ? xstrdup(given) : NULL;
+}
+
+struct profile *frozen_profile(const struct root *root, const struct frozen *f)
+{
+	cleanup_free char *text = NULL;
+	struct profile *p = NULL;
+	struct diags diags = {0};
+
+	if (f->digest && state_read(root, TEXT_NAME, &text, NULL) == 0)
+		profile_check_text(root, STATE_DIR "/" TEXT_NAME, text, &p, &diags);
+	diags_free(&diags);
+	if (!p || streq(p->digest, f->digest))
+		return p;
+	profile_free(p);
+	return NULL;
 }
 
 void frozen_free(struct frozen *f)

@@ -8,13 +8,15 @@
 enum freeze {
 	FREEZE_IGNORE, /* plan, verify: ignore the frozen profile, and read the files as they are */
 	FREEZE_BOOT,   /* a unit of this boot: the first unit freezes, the others must agree */
+	FREEZE_LATER,  /* a look after the verdict: by the frozen profile, whatever its files say */
 	FREEZE_ANEW,   /* apply and gate by hand */
 };
 
 /*
  * /run/railhead/profile holds name and digest of the profile that this boot acts on. If a person
  * gave --profile, a second line holds its value: the units of this boot then use that profile too,
- * instead of matching.
+ * instead of matching. /run/railhead/profile.yaml holds the whole profile, with its bases and
+ * drop-ins merged in, for looks after the verdict.
  *
  * given: a name or an absolute path, or NULL. Returns -ESTALE with a sentence if the file names
  * another profile (FREEZE_BOOT only). *was: the name and digest frozen before, if they differ
@@ -31,4 +33,9 @@ struct frozen {
 };
 
 void frozen_read(const struct root *root, struct frozen *ret);
+/*
+ * The whole profile; NULL if its text is not there or is that of another digest. The caller frees:
+ * profile_free().
+ */
+struct profile *frozen_profile(const struct root *root, const struct frozen *f);
 void frozen_free(struct frozen *f);

@@ -21,6 +21,8 @@
 #include "sys/kernel_names.h"
 #include "sys/state.h"
 
+/* A look waits so long for another run's lock. A recheck may wait twice in its unit's 300 s. */
+#define LOCK_WAIT_US UINT64_C(100000000)
 #define QUIET_US UINT64_C(3600000000)
 #define FORGOTTEN_US (24 * QUIET_US)
 
@@ -147,6 +149,20 @@ static int warn_of_profile(struct later_look *l)
 	return 1;
 }
 
+/* The look is by the profile of the verdict, and the files of the node say otherwise. */
+static void warn_of_files(struct later_look *l)
+{
+	struct finding f = {.fault = FAULT_PROFILE_CHANGED,
+			    .on_fail = ON_FAIL_WARN,
+			    .why = l->run.why.text,
+			    .remedy = (char *)"railhead goes on looking at the node by the profile "
+					      "of the verdict; run `railhead apply` and `railhead "
+					      "gate` for the new one"};
+
+	if (l->run.why.code)
+		findings_add(&l->v.findings, &f);
+}
+
 /* A device's losses are the reason of the device's own lapse, without another writer to blame. */
 static bool held_when_judged(const struct record *r, const struct change *c)
 {
@@ -178,7 +194,7 @@ static void blame_others(struct later_look *l)
 /* Returns whether l->v has a verdict, for which the run must have this boot's profile. */
 static int look_and_judge(struct later_look *l)
 {
-	struct run_options opt = {.freeze = FREEZE_BOOT};
+	struct run_options opt = {.freeze = FREEZE_LATER};
 	struct stage_result result;
 	struct err err = {0};
 	int r = record_open_run(l->record, l->of->root, &opt, &l->run, &err);
@@ -207,6 +223,7 @@ static int look_and_judge(struct later_look *l)
 	fitness_learn(&l->run);
 	gate_judge(l->run.profile, &l->run.plan, &l->record->measurements, &l->v);
 	under_load_keep(l->record, &l->run, &l->v);
+	warn_of_files(l);
 	if (!l->v.admit)
 		verdict_lapse(&l->v);
 	if (!record_says(l->record, &l->v))
@@ -324,10 +341,9 @@ static int look_locked(struct recheck *r, uint64_t *first)
 	struct err err = {0};
 	int found = 0;
 
-	lock = state_lock(r->root, clock_usec(), &err);
-	if (lock == -EBUSY)
-		return 0;
+	lock = state_lock(r->root, clock_usec() + LOCK_WAIT_US, &err);
 	if (lock < 0) {
+		err_wrap(&err, "railhead could not look at the node");
 		r->complain(err.text);
 		return lock;
 	}

@@ -34,6 +34,6 @@ struct recheck {
 	bool admitted; /* work is admitted again: the caller must start railhead-ready.target */
 };
 
-/* Takes the lock of the state, and releases it. Does nothing if the lock is held. */
+/* Takes the lock of the state, for which it waits, and releases it. -EBUSY: could not look. */
 int recheck_run(struct recheck *r);
 void recheck_free(struct recheck *r);

@@ -154,16 +154,47 @@ static bool load_frozen(struct run *run, const struct frozen *f)
 	return false;
 }
 
+/*
+ * For a look after the verdict: the frozen profile, by its files or, if they say otherwise now, by
+ * its own text. run->why then has the reason.
+ */
+static bool load_judged(struct run *run, const struct frozen *f)
+{
+	struct err why = {0};
+	int r;
+
+	if (run->opt.freeze != FREEZE_LATER || !f->name)
+		return false;
+	r = profile_load_named(run->profiles, run->given ? run->given : f->name, &run->node,
+			       &run->loaded, &run->diags, &why);
+	if (r == 0 && !streq(run->loaded->digest, f->digest))
+		err_set(&why, -ESTALE, "the profile has changed");
+	else if (r == -ENOENT)
+		err_set(&why, r, "the file of the profile is gone");
+	diags_free(&run->diags);
+	if (why.code) {
+		profile_free(run->loaded);
+		run->loaded = frozen_profile(run->root, f);
+		if (run->loaded)
+			run->why = why;
+	}
+	run->profile = run->loaded;
+	return run->loaded;
+}
+
 /* This run's --profile, that of the run that froze the profile, the frozen one, or a match. */
 static int find_profile(struct run *run, struct err *err)
 {
 	struct frozen f = {0};
 	int r = 0;
 
-	if (!run->opt.profile && run->opt.freeze == FREEZE_BOOT)
+	if (!run->opt.profile &&
+	    (run->opt.freeze == FREEZE_BOOT || run->opt.freeze == FREEZE_LATER))
 		frozen_read(run->root, &f);
 	run->given = run->opt.profile ? absolute(run->opt.profile) : take_ptr(f.given);
-	if (run->given)
+	if (load_judged(run, &f))
+		r = 0;
+	else if (run->given)
 		load_given(run);
 	else if (!load_frozen(run, &f))
 		r = find_match(run, err);

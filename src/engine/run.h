@@ -63,7 +63,11 @@ struct run {
 	char *given;	  /* --profile of this run, or of the one that froze the profile, or NULL */
 	char *was;	  /* the name and digest frozen until this run, if they differ; or NULL */
 	enum run_status status;
-	struct err why; /* a sentence and its fault, unless RUN_OK */
+	/*
+	 * A sentence and its fault, unless RUN_OK; with FREEZE_LATER, even then: the reason why
+	 * this run is not by the files as they are now.
+	 */
+	struct err why;
 	struct node node;
 	struct match match;	 /* not with --profile */
 	struct profile *loaded;	 /* with --profile */

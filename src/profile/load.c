@@ -34,7 +34,8 @@ struct loader {
 	const struct root *root;
 	unsigned int flags;
 	const struct node *node;
-	int input;		     /* fd that STANDARD_INPUT stands for, with LOAD_STDIN */
+	const char *input_path;	     /* the path that stands for input; or NULL */
+	int input;		     /* its fd */
 	const struct strv *bases_in; /* the caller's directories of bases; or NULL */
 	const char *merge;	     /* a drop-in to merge regardless of its match:; or NULL */
 	bool (*enough)(const struct ynode *own, void *arg); /* of load_candidate(); or NULL */
@@ -48,11 +49,16 @@ struct loader {
 
 /* A file, given by a path below the root or by the caller's path. */
 struct source {
-	char *path; /* STANDARD_INPUT: standard input */
+	char *path;
 	bool below;
 };
 
 #define STANDARD_INPUT "<stdin>"
+
+static bool is_input(const struct loader *l, const char *path)
+{
+	return l->input_path && streq(path, l->input_path);
+}
 
 /* --- one file ----------------------------------------------------------------------------- */
 
@@ -105,13 +111,13 @@ static int source_open(struct loader *l, const struct source *s)
 		l->broken = l->broken || fd == -EPERM;
 		return fd;
 	}
-	if (l->flags & LOAD_STDIN && streq(s->path, STANDARD_INPUT))
+	if (is_input(l, s->path))
 		fd = fcntl(l->input, F_DUPFD_CLOEXEC, 0);
 	else
 		fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (streq(s->path, STANDARD_INPUT) || file_is_regular(fd, s->path, l->diags))
+	if (is_input(l, s->path) || file_is_regular(fd, s->path, l->diags))
 		return fd;
 	close(fd);
 	l->broken = true;
@@ -412,7 +418,7 @@ static void load(struct loader *l, const struct source *s, int fd)
 
 	if (!own)
 		return;
-	if (streq(s->path, STANDARD_INPUT))
+	if (is_input(l, s->path))
 		set_name(l->p, own);
 	else
 		check_stem(l, own, s->path);
@@ -532,7 +538,7 @@ int profile_load_checked(const struct root *root, const char *path, const struct
 {
 	bool standard = streq(path, "-");
 	struct loader l = {.root = root,
-			   .flags = standard ? LOAD_STDIN : 0,
+			   .input_path = standard ? STANDARD_INPUT : NULL,
 			   .input = STDIN_FILENO,
 			   .node = node,
 			   .bases_in = bases_in,
@@ -541,19 +547,22 @@ int profile_load_checked(const struct root *root, const char *path, const struct
 	return load_good_with(&l, standard ? STANDARD_INPUT : path, ret, err);
 }
 
-int profile_check_text(const struct root *root, const char *text, struct profile **ret,
-		       struct diags *diags)
+int profile_check_text(const struct root *root, const char *path, const char *text,
+		       struct profile **ret, struct diags *diags)
 {
 	cleanup_close int fd = memfd_create("profile", MFD_CLOEXEC);
-	struct loader l = {
-		.root = root, .flags = LOAD_STDIN | LOAD_NO_DROPINS, .input = fd, .diags = diags};
+	struct loader l = {.root = root,
+			   .flags = LOAD_NO_DROPINS,
+			   .input_path = path,
+			   .input = fd,
+			   .diags = diags};
 	size_t len = strlen(text);
 
 	if (fd < 0)
 		return -errno;
 	if (pwrite(fd, text, len, 0) != (ssize_t)len)
 		return -EIO;
-	return load_good_with(&l, STANDARD_INPUT, ret, NULL);
+	return load_good_with(&l, path, ret, NULL);
 }
 
 int profile_load_named(const struct root *root, const char *arg, const struct node *node,

@@ -7,7 +7,6 @@
 enum load_flags {
 	LOAD_BELOW_ROOT = 1 << 0, /* path is below the root; else the caller's own */
 	LOAD_NO_DROPINS = 1 << 1,
-	LOAD_STDIN = 1 << 2, /* "<stdin>" as path means standard input */
 };
 
 /*

@@ -77,9 +77,9 @@ int profile_load_named(const struct root *root, const char *arg, const struct no
 int profile_load_checked(const struct root *root, const char *path, const struct strv *bases_in,
 			 const struct node *node, struct profile **ret, struct diags *diags,
 			 struct err *err);
-/* The same for a text without bases and drop-ins. */
-int profile_check_text(const struct root *root, const char *text, struct profile **ret,
-		       struct diags *diags);
+/* The same for a text without bases and drop-ins. path: what places in the text are called by. */
+int profile_check_text(const struct root *root, const char *path, const char *text,
+		       struct profile **ret, struct diags *diags);
 /*
  * Checks the valid profile p once with each drop-in that was not merged: the result for the
  * machines that the drop-in's match: selects.

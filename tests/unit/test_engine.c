@@ -18,6 +18,7 @@
 #include "checks/looks.h"
 #include "kinds/netlink.h"
 #include "kinds/vf.h"
+#include "profile/yaml.h"
 #include "sys/clock.h"
 #include "reason.h"
 #include "tree.h"
@@ -1089,9 +1090,10 @@ static void test_unsupported_below_root(void **state)
 
 /* --- the profile of this boot ------------------------------------------------------------- */
 
-static const struct profile one = {.name = (char *)"sku", .digest = "1111"};
-static const struct profile other = {.name = (char *)"sku", .digest = "2222"};
-static const struct profile renamed = {.name = (char *)"sku2", .digest = "1111"};
+static struct ynode empty = {.kind = YAML_MAP};
+static const struct profile one = {.name = (char *)"sku", .digest = "1111", .doc = &empty};
+static const struct profile other = {.name = (char *)"sku", .digest = "2222", .doc = &empty};
+static const struct profile renamed = {.name = (char *)"sku2", .digest = "1111", .doc = &empty};
 
 static void test_freeze(void **state)
 {

@@ -62,7 +62,7 @@ static void want_yaml(const struct tmp *t, struct import *im)
 	struct str out = {0};
 
 	import_write(im, "imported", &out);
-	profile_check_text(&t->root, str_get(&out), &p, &diags);
+	profile_check_text(&t->root, "<stdin>", str_get(&out), &p, &diags);
 	for (size_t i = 0; i < diags.list.n; i++)
 		if (streq(diags.list.v[i].code, "syntax"))
 			fail_msg("%s:\n%s", diags.list.v[i].text, str_get(&out));
