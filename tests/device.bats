@@ -64,7 +64,7 @@ is_lapsed() { # WORDS...
   ready_node </dev/null
   told() { # 0|1 true|false VERDICT
     grep -qx "railhead_ready $1" "$root/$metrics/railhead.prom"
-    grep -q "^railhead_info{.*,verdict=\"$3\"} 1\$" "$root/$metrics/railhead.prom"
+    grep -q "^railhead_info{.*,verdict=\"$3\",boot_id=" "$root/$metrics/railhead.prom"
     grep -v '^#' "$root/$features/railhead" | head -n 2 | diff - <(printf 'railhead.io/%s\n' "ready=$2" "verdict=$3")
   }
   told 1 true ready
