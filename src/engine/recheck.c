@@ -191,6 +191,16 @@ static void blame_others(struct later_look *l)
 	}
 }
 
+/* A timer that goes by the calendar (systemctl edit) has no interval but the one that was seen. */
+static uint64_t find_interval(const struct later_look *l)
+{
+	uint64_t seen = clock_usec() - l->record->last_look.at;
+
+	if (l->of->interval)
+		return l->of->interval;
+	return l->record->last_look.at && seen > RECHECK_EVERY_US ? seen : 0;
+}
+
 /* Returns whether l->v has a verdict, for which the run must have this boot's profile. */
 static int look_and_judge(struct later_look *l)
 {
@@ -214,7 +224,7 @@ static int look_and_judge(struct later_look *l)
 	/* VFs in a guest or a container are in their correct state. */
 	watch_spare(&l->watch, &l->run.plan);
 	run_look_gate(&l->run, 0, &result);
-	record_looked(l->record, l->of->interval);
+	record_looked(l->record, find_interval(l));
 	if (kernel_log_save(l->run.log, &err) < 0)
 		l->of->complain(err.text);
 	spare(&l->run);

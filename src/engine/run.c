@@ -168,11 +168,11 @@ static bool load_judged(struct run *run, const struct frozen *f)
 	r = profile_load_named(run->profiles, run->given ? run->given : f->name, &run->node,
 			       &run->loaded, &run->diags, &why);
 	if (r == 0 && !streq(run->loaded->digest, f->digest))
-		err_set(&why, -ESTALE, "the profile has changed");
+		r = err_set(&why, -ESTALE, "the profile has changed");
 	else if (r == -ENOENT)
 		err_set(&why, r, "the file of the profile is gone");
 	diags_free(&run->diags);
-	if (why.code) {
+	if (r < 0) { /* a directory of profiles that is absent is in why, too */
 		profile_free(run->loaded);
 		run->loaded = frozen_profile(run->root, f);
 		if (run->loaded)

@@ -26,6 +26,9 @@ def within_limits(vm):
               "ExecStartPost=/bin/sh -c 'readlink /proc/self/ns/mnt; cat /proc/self/status; "
               "touch /usr/local/written || echo not written; unshare -U true || echo no namespace'\n"
               f"StandardOutput=truncate:/run/look-{unit}\nU")
+        if unit == "recheck": # the bench lets it run when it is told to
+            vm.sh("mkdir -p /run/systemd/system/railhead-recheck.timer.d && printf '[Timer]\nOnUnitInactiveSec=7min\n'"
+                  " >/run/systemd/system/railhead-recheck.timer.d/interval.conf")
         vm.sh("systemctl daemon-reload")
         # A recheck waits for the gate; none is at work.
         vm.sh(f"systemctl start railhead-{unit}.service", 300)
@@ -36,7 +39,8 @@ def within_limits(vm):
         equal(f"{unit}: writes anywhere", "not written" not in seen, True)
     contains("the label that recheck wrote", vm.read(f"{features}/railhead"), "ready=true")
     equal("verdict", status_json(vm)["verdict"], "ready")
-    equal("interval of the timer", status_json(vm)["last_look"]["interval_usec"], 300 * 10**6)
+    equal("interval of the timer", status_json(vm)["last_look"]["interval_usec"], 420 * 10**6)
+    equal("faults and warnings", status_json(vm)["faults"], [])
     equal("complaints", vm.sh("journalctl -b -q --no-pager -o cat -u 'railhead-*' --grep 'ermission denied|not permitted"
                               "|ead-only file' || true"), "")
 
