@@ -64,12 +64,50 @@ long_ago() { # as if nothing had looked at the node since it booted
   [[ $output == *"ready"*"work is not admitted"*"age:"*"nothing has looked at the node for "*"railhead-recheck.timer"* ]]
   run -7 "$railhead" status --json --root "$root"
   jq -e '.verdict == "ready" and .not_looked_at_minutes >= 0' <<<"$output"
-  # work that a person lets in is no claim of a look
-  run -0 "$railhead" admit --for 1h --reason test --root "$root"
+  # admit does not say that work is admitted already
+  run -7 "$railhead" admit --for 1h --reason test --root "$root"
+  [[ $output == *"admit: nothing has looked at the node for "*"gate --recheck"* ]]
   run -7 "$railhead" status --root "$root"
   recheck 0 ready
   run -0 "$railhead" status --root "$root"
   [[ $output != *age:* ]]
+}
+
+@test "an interval of the timer may be years" {
+  local record=$root/run/railhead/status.json
+  ready
+  jq '.last_look.at_usec = 1 | .last_look.interval_usec = 4611686018427387904' "$record" >"$BATS_TEST_TMPDIR/record"
+  cp "$BATS_TEST_TMPDIR/record" "$record"
+  run -0 "$railhead" status --root "$root"
+}
+
+@test "a node that railhead.conf admits without a verdict keeps its label, and has no age and no profile that changed" {
+  local record=$root/run/railhead/status.json metrics=$root/var/lib/prometheus/node-exporter/railhead.prom
+  local features=$root/etc/kubernetes/node-feature-discovery/features.d
+  mkdir -p "${metrics%/*}" "$features"
+  put "$root/etc/railhead/railhead.conf" $'schema: 1\nadmit_none: true\nadmit_off: true'
+  for verdict in none off; do
+    want 'sysctl: {vm.swappiness: 10}'
+    put "$root/proc/cmdline" ro
+    run -0 "$railhead" gate --again --root "$root"
+    grep -q '^railhead_looked_timestamp_seconds' "$metrics"
+    if [ $verdict = none ]; then rm "$root/etc/railhead/profiles/sku.yaml"; else put "$root/proc/cmdline" 'ro railhead=off'; fi
+    run -0 "$railhead" gate --again --root "$root"
+    run ! grep -q '^railhead_looked_timestamp_seconds' "$metrics"
+    sed -i 's/expiry-time=.*/expiry-time=2000-01-01T00:00:00Z/' "$features/railhead"
+    run -0 "$railhead" gate --recheck --root "$root"
+    [ -z "$output" ]
+    [[ $(head -n 1 "$features/railhead") == "# +expiry-time="* && $(head -n 1 "$features/railhead") != *=2000* ]]
+    run -0 "$railhead" status --root "$root"
+    [[ $output != *RH-PROFILE-CHANGED* && $output != *age:* ]]
+  done
+  # a profile that comes is news
+  put "$root/proc/cmdline" ro
+  rm "$root/etc/railhead/profiles/sku.yaml"
+  run -0 "$railhead" gate --again --root "$root"
+  want 'sysctl: {vm.swappiness: 10}'
+  run -0 "$railhead" gate --recheck --root "$root"
+  [[ $output == *"the profile has changed; run "* ]]
 }
 
 @test "a boot in which railhead cannot start claims nothing of the boot before" {

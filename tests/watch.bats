@@ -58,6 +58,17 @@ gate() { # STATUS [OPTION...]
   run "-$1" with_bench "$railhead" gate --root "$root" "${@:2}"
 }
 
+@test "a claim that grows too old while nothing happens is a line" {
+  memory 1GB/s
+  gate 0
+  LD_PRELOAD=$clock_library TEST_CLOCK=$clock begin
+  until_line 'Z ready (work is admitted)'
+  pass 3600000
+  until_line 'Z ready (work is not admitted): nothing has looked at the node for '
+  kill -INT "$watcher"
+  ends 7
+}
+
 @test "before railhead has run it says so and waits, then each change is a line with its time" {
   memory 1GB/s
   begin

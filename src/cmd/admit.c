@@ -119,10 +119,15 @@ static int admit(struct flow *flow, const struct invocation *inv, uint64_t usec)
 	uint64_t now = clock_usec();
 	struct err err = {0};
 	const char *instead = why_not(r);
+	cleanup_free char *age = NULL;
 
 	if (instead)
 		return fail(EXIT_GATE, "admit: %s", instead);
 	if (flow_state(r) == FLOW_ADMITTED) {
+		status_judge_age(flow->root, r);
+		age = r->too_old ? age_text(r) : NULL;
+		if (age)
+			return fail(EXIT_GATE, "admit: %s", age);
 		printf("verdict: %s: work is admitted already; there is nothing to do\n",
 		       verdict_name(r->verdict.kind));
 		return EXIT_OK;

@@ -168,6 +168,8 @@ bool is_fault_code(const char *said); /* or the beginning of a fault code */
 enum { UNKNOWN_MAX = 80 };	      /* characters of a misspelt word that are repeated */
 /* apply --device (device.c). Returns an exit code. */
 int apply_device(struct invocation *inv);
+/* For readers of a loaded record: record_judge_age(), unless railhead.conf ends the looks. */
+void status_judge_age(const struct root *root, struct record *r);
 /*
  * status_load(), for people: reports an abandoned judgement, and waits at most a second for a
  * judgement that is about to create or has just removed the ready file (status.c).

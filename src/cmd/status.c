@@ -34,6 +34,18 @@ static bool load_once(const struct root *root, struct status *ret)
 	return at_work && ret->claim_lost;
 }
 
+void status_judge_age(const struct root *root, struct record *r)
+{
+	struct diags unused = {0};
+	struct site site;
+
+	site_load(root, &site, &unused);
+	diags_free(&unused);
+	r->unwatched = site.recheck_off;
+	if (!site.recheck_off)
+		record_judge_age(r);
+}
+
 /*
  * Also judges the age of the last look. Waits for a judgement for a moment only. A state that lasts
  * is shown, because it lasts if the judgement was killed.
@@ -41,18 +53,12 @@ static bool load_once(const struct root *root, struct status *ret)
 void status_load_settled(const struct root *root, struct status *ret)
 {
 	uint64_t until = clock_usec() + MIDST_US;
-	struct diags unused = {0};
-	struct site site;
 
 	while (load_once(root, ret) && clock_usec() < until) {
 		status_free(ret);
 		usleep(LOOK_AGAIN_US);
 	}
-	site_load(root, &site, &unused);
-	diags_free(&unused);
-	ret->record.unwatched = site.recheck_off;
-	if (!site.recheck_off)
-		record_judge_age(&ret->record);
+	status_judge_age(root, &ret->record);
 }
 
 static int run(struct invocation *inv)

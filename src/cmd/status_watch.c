@@ -2,7 +2,7 @@
 /*
  * status --watch: shows the verdict now and whenever it changes, until SIGINT, or until the reader
  * is gone. On a terminal it draws the screen again, elsewhere it adds a line. It sleeps in between:
- * files of /run/railhead wake it.
+ * files of /run/railhead wake it, and so does each minute, until the claim is too old.
  */
 #include <errno.h>
 #include <poll.h>
@@ -19,7 +19,7 @@
 #include "sys/follow.h"
 #include "sys/state.h"
 
-enum { LOOK_AGAIN_MS = 1000 };
+enum { LOOK_AGAIN_MS = 1000, AGE_MS = 60000 };
 
 struct watching {
 	const struct invocation *inv;
@@ -27,6 +27,7 @@ struct watching {
 	int signals;
 	char *shown; /* the last printed line; NULL: none yet */
 	int code;
+	bool too_old; /* only a file can change that */
 };
 
 static void print_time(FILE *out)
@@ -128,6 +129,7 @@ static void look(struct watching *w)
 	struct status status;
 
 	status_load_settled(&w->inv->root, &status);
+	w->too_old = status.record.too_old;
 	show(w, &status.record);
 	status_free(&status);
 }
@@ -182,7 +184,7 @@ int status_watch(const struct invocation *inv)
 	do {
 		follows = follow_look(&w.follow, &inv->root, STATE_DIR);
 		look(&w);
-	} while (goes_on(&w, follows ? -1 : LOOK_AGAIN_MS));
+	} while (goes_on(&w, !follows ? LOOK_AGAIN_MS : w.too_old ? -1 : AGE_MS));
 	if (screen_look().terminal && !inv->json)
 		putchar('\n');
 	follow_end(&w.follow);

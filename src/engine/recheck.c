@@ -130,10 +130,15 @@ static bool lapsed_by_log(const struct later_look *l)
 	return false;
 }
 
-/* Warns once that the node is not looked at until a gate judges it by another profile. */
+/*
+ * Warns once that the node is not looked at until a gate judges it by another profile. A node that
+ * railhead.conf admits without a profile has none to change.
+ */
 static int warn_of_profile(struct later_look *l)
 {
 	const struct verdict *was = &l->record->verdict;
+	bool lacks =
+		l->run.status != RUN_OK && (was->kind == VERDICT_OFF || was->kind == VERDICT_NONE);
 	const char *why = l->run.status == RUN_OK ? "the profile has changed" : l->run.why.text;
 	cleanup_free char *text = xasprintf("railhead has not looked at the node since the "
 					    "verdict: %s; run `railhead gate --again`",
@@ -143,9 +148,10 @@ static int warn_of_profile(struct later_look *l)
 		return 0;
 	verdict_copy(&l->v, was);
 	findings_drop(&l->v.findings, FAULT_PROFILE_CHANGED);
-	findings_add(&l->v.findings, &(struct finding){.fault = FAULT_PROFILE_CHANGED,
-						       .on_fail = ON_FAIL_WARN,
-						       .why = text});
+	if (!lacks)
+		findings_add(&l->v.findings, &(struct finding){.fault = FAULT_PROFILE_CHANGED,
+							       .on_fail = ON_FAIL_WARN,
+							       .why = text});
 	return 1;
 }
 

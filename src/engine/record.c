@@ -259,6 +259,8 @@ void record_set_verdict(struct record *r, const struct verdict *v)
 	r->verdict = now;
 	r->judged = true;
 	r->judged_at = clock_usec();
+	if (v->kind == VERDICT_OFF || v->kind == VERDICT_NONE) /* nothing is looked at */
+		r->last_look = (struct last_look){0};
 	r->begun = 0;
 	r->begun_at = 0;
 }
@@ -403,12 +405,11 @@ uint64_t record_interval(const struct record *r)
 void record_judge_age(struct record *r)
 {
 	const struct last_look *l = &r->last_look;
-	uint64_t most = LOOKS_MISSED * record_interval(r);
+	uint64_t interval = record_interval(r);
 	uint64_t now = clock_usec();
 
-	bool judged = r->verdict.kind != VERDICT_OFF && r->verdict.kind != VERDICT_NONE;
-
-	if (judged && r->verdict.admit && l->at && now > l->at + most)
+	/* divided, because an interval may be years */
+	if (r->verdict.admit && l->at && now > l->at && (now - l->at) / LOOKS_MISSED > interval)
 		r->too_old = (unsigned int)((now - l->at) / 60000000);
 }
 
