@@ -97,11 +97,16 @@ static int judge(const struct invocation *inv, struct judgement *j)
 	return exit_code(j);
 }
 
+static uint64_t timer_interval(const struct invocation *inv)
+{
+	return inv->root.live ? manager_timer_interval(RECHECK_TIMER) : 0;
+}
+
 static int recheck(struct invocation *inv)
 {
 	struct recheck r = {.root = &inv->root,
 			    .pause_usec = inv->root.live ? RECHECK_PAUSE_US : 0,
-			    .interval = inv->root.live ? manager_timer_interval(RECHECK_TIMER) : 0,
+			    .interval = timer_interval(inv),
 			    .complain = complain_text};
 	int code = recheck_run(&r) < 0 ? EXIT_INTERNAL : EXIT_OK;
 	struct screen screen = screen_look();
@@ -126,6 +131,7 @@ static int run(struct invocation *inv)
 			      .unit = in_own_service(),
 			      .again = inv->again,
 			      .retry = inv->retry,
+			      .interval = timer_interval(inv),
 			      .complain = complain_text,
 			      .opened = opened,
 			      .at_work = show_progress};

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "engine/flow.h"
 
@@ -26,6 +27,7 @@ struct judgement {
 	bool unit;	     /* run by the unit, not by hand */
 	bool again;	     /* judge again even if a verdict stands */
 	bool retry;
+	uint64_t interval; /* as of struct recheck */
 	void (*complain)(const char *text);
 	void (*opened)(const struct run *run); /* before the run does anything */
 	/* Looks and benchmarks begin, or are over. */

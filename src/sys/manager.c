@@ -209,7 +209,7 @@ uint64_t manager_timer_interval(const char *timer)
 	sd_bus *bus __attribute__((__cleanup__(bus_free))) = open_manager(sd);
 	cleanup_free char *path = NULL;
 	sd_bus_message *reply = NULL;
-	uint64_t usec, most = 0;
+	uint64_t usec, least = UINT64_MAX;
 	const char *base;
 
 	if (!bus || sd->sd_bus_path_encode(MANAGER_PATH "/unit", timer, &path) < 0)
@@ -218,10 +218,10 @@ uint64_t manager_timer_interval(const char *timer)
 				    &reply, "a(stt)") >= 0 &&
 	    sd->sd_bus_message_enter_container(reply, 'a', "(stt)") >= 0)
 		while (sd->sd_bus_message_read(reply, "(stt)", &base, &usec, NULL) > 0)
-			if (str_starts(base, "OnUnit") && usec > most)
-				most = usec;
+			if (str_starts(base, "OnUnit") && usec < least)
+				least = usec;
 	sd->sd_bus_message_unref(reply);
-	return most;
+	return least == UINT64_MAX ? 0 : least; /* "infinity" is never, and so is an empty list */
 }
 
 char *manager_inhibitor(void)

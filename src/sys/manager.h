@@ -41,8 +41,8 @@ char *manager_unit_state(const char *unit);
 
 /*
  * Microseconds from one run of the timer's unit to the next, by OnUnitActiveSec= and
- * OnUnitInactiveSec= (systemd.timer(5)): the longest. 0: the timer has none, or the service manager
- * does not answer.
+ * OnUnitInactiveSec= (systemd.timer(5)): the shortest, because a drop-in adds to the unit's own. 0:
+ * the timer has none, or the service manager does not answer.
  */
 uint64_t manager_timer_interval(const char *timer);
 
