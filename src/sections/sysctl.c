@@ -364,11 +364,13 @@ enum { CONNTRACK_LEAST = 131072 }; /* kube-proxy's conntrack.min */
 
 /*
  * kubelet: setupKernelTunables() of pkg/kubelet/cm/container_manager_linux.go; kube-proxy, which
- * only raises them: cmd/kube-proxy/app/conntrack.go and its default configuration; pod networks:
- * EnableIP4Forward() of containernetworking/plugins.
+ * only raises them: cmd/kube-proxy/app/conntrack.go and its default configuration, and
+ * pkg/proxy/iptables/proxier.go; pod networks: EnableIP4Forward() and EnableIP6Forward() of
+ * containernetworking/plugins, which the kernel passes on to each netdev (inet_forward_change() of
+ * net/ipv4/devinet.c, addrconf_fixup_forwarding()).
  */
 static const struct other {
-	const char *path, *program;
+	const char *path, *program; /* the path may be a pattern, too */
 	uint64_t value;
 	bool raises, each_cpu;
 } others[] = {
@@ -382,7 +384,10 @@ static const struct other {
 	{"net/nf_conntrack_max", "kube-proxy", 32768, true, true},
 	{"net/netfilter/nf_conntrack_tcp_timeout_established", "kube-proxy", 86400, true, false},
 	{"net/netfilter/nf_conntrack_tcp_timeout_close_wait", "kube-proxy", 3600, true, false},
+	{"net/ipv4/conf/all/route_localnet", "kube-proxy", 1, false, false},
 	{"net/ipv4/ip_forward", "the plugin of the pod network", 1, false, false},
+	{"net/ipv4/conf/*/forwarding", "the plugin of the pod network", 1, false, false},
+	{"net/ipv6/conf/*/forwarding", "the plugin of the pod network", 1, false, false},
 };
 
 /* CPUs of the machine, known or expected; 0: unknown. */
@@ -430,7 +435,7 @@ static void others_agree(struct ruling *r)
 
 		for (size_t j = 0;
 		     j < array_len(others) && !kernel_line_may_drift(sysctl->items.v[i]); j++)
-			if (sets(path, others[j].path))
+			if (sets(path, others[j].path) || sets(others[j].path, path))
 				judge_other(r, i, &others[j]);
 	}
 }
