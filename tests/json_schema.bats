@@ -62,6 +62,11 @@ keys_without() { # FIELD
     getpath($p) | to_entries[] | select((.value | type) == "object") | select(.value[$field] // "" | length < 15) | .key] | unique[]'
 }
 
+@test "json schema: each value that is a text has a pattern, or is one of some words" {
+  run -0 bash -c '"$1" check --schema | jq -r "[paths(objects) as \$p | getpath(\$p) | select(.description and (.type | tostring | test(\"string\")) and (.pattern or .enum or .anyOf | not)) | \$p[-1]] | unique[]"' - "$railhead"
+  [ -z "$output" ]
+}
+
 @test "json schema: an editor shows what each key is for, and what each word of a value does" {
   [ "$("$railhead" check --schema | jq '[paths(objects) | select(.[-2] == "properties")] | length')" -gt 200 ]
   run -0 keys_without description

@@ -31,7 +31,8 @@ static const struct spec scheduler = ONE_OF(
 	MEANS("kyber", "two latency targets, for fast disks"),
 	MEANS("bfq", "fair shares, for slow disks and desktops"));
 /* The kernel counts pages, and rounds down. */
-static const struct spec read_ahead = SIZE("a size such as 128K", 0, 1 << 30);
+static const struct spec read_ahead =
+	SIZE("a size such as 128K", 0, 1 << 30, .pattern = "^(0T|" NUMBER_OF "[KMG])$");
 static const struct spec latency = DURATION("a duration such as 2ms", 0, 10 * SECOND);
 
 /* The kernel's numbers. */
