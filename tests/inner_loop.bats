@@ -39,6 +39,13 @@ without_make() { PATH=$BATS_TEST_TMPDIR/bin:$PATH "$@"; } # says what would be b
   [[ $output == "make "*" build/railhead-bench build/05_railhead build/simnode build/test/clock.so" ]]
 }
 
+@test "run-bats names a file that is not there, and runs nothing" {
+  run -1 tests/lib/run-bats tests/some_other.bats tests/words.bats
+  [ "$output" = "tests/some_other.bats: no such file" ]
+  run -1 tests/lib/run-bats
+  [ "$output" = "usage: tests/lib/run-bats FILE.bats..." ]
+}
+
 @test "a test that is run by itself names what is not built" {
   helper=simnode # for tests/lint/privileges: nothing is mounted
   run -1 env SIMNODE="$tree/none" BATS_TEST_DIRNAME=tests bash -ec ". tests/lib/$helper.bash"
