@@ -111,6 +111,8 @@ qos:
 Y
   sim_start </dev/null
   run -0 "$railhead" apply --root "$root" --stage devices
+  # the key that optional: takes
+  [[ $output == *"leave dcqcn.np.cnp_dscp out, or name dcqcn in qos.SET.optional"* ]]
   [ "$(cat "$root/sys/class/net/enp58s0/ecn/roce_np/cnp_dscp")" = 4 ]
 }
 

@@ -90,13 +90,25 @@ static bool may_come(struct about *a)
 	return true;
 }
 
+/* The key of the set: "dcqcn.np.cnp_dscp" of the change qos/ADDR/dcqcn/np/cnp_dscp. */
+static char *set_key(const struct change *c)
+{
+	const char *addr = strchr(c->id, '/'), *key = addr ? strchr(addr + 1, '/') : NULL;
+	char *ret = xstrdup(key ? key + 1 : c->id);
+
+	for (char *slash = ret; (slash = strchr(slash, '/'));)
+		*slash = '.';
+	return ret;
+}
+
 static int no_vendor(const struct about *a, struct err *err)
 {
+	cleanup_free char *key = set_key(a->c);
+
 	return err_set(err, -EOPNOTSUPP,
 		       "%s: no %s: railhead cannot set it with the driver %s" TO_MEND
-		       "leave it out, or "
-		       "name %.*s in qos.SET.optional",
-		       a->place.addr, a->key, a->place.driver, (int)strcspn(a->key, "./"), a->key);
+		       "leave %s out, or name %.*s in qos.SET.optional",
+		       a->place.addr, a->key, a->place.driver, key, (int)strcspn(key, "."), key);
 }
 
 /*
@@ -129,13 +141,15 @@ static bool locked_down(const struct root *root)
 
 static int unreadable(const struct about *a, const struct cc_read *got, struct err *err)
 {
+	cleanup_free char *key = set_key(a->c);
+
 	if (got->result == -EPERM && strstr(got->path, "/debug/") && locked_down(a->ctx->root))
 		return err_set(err, -EOPNOTSUPP,
 			       "%s: this kernel is locked down (Secure Boot), which closes debugfs "
 			       "to root too" TO_MEND
 			       "install DOCA-OFED, whose mlx5 has these files in "
 			       "sysfs, or leave %s out",
-			       got->path, a->key);
+			       got->path, key);
 	if (got->result == -ENOENT)
 		return err_set(err, -EOPNOTSUPP,
 			       "%s: %s has no such file" TO_MEND "leave %s out, or name %.*s in "
@@ -144,7 +158,7 @@ static int unreadable(const struct about *a, const struct cc_read *got, struct e
 			       str_starts(got->path, CMA_ROOT) ? "rdma_cm"
 			       : a->v			       ? a->v->name
 							       : "the kernel",
-			       a->key, (int)strcspn(a->key, "./"), a->key);
+			       key, (int)strcspn(key, "."), key);
 	return err_errno(err, got->result, "%s", got->path);
 }
 

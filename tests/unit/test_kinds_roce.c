@@ -150,7 +150,8 @@ static void test_ofed_faults(void **state)
 	gives(t, "dcqcn.rp.rpg_ai_rate", "5", CHANGE_FAILED, "'fast' is not a number");
 	/* an older one has not all */
 	gives(t, "dcqcn.rp.rpg_gd", "11", CHANGE_FAILED,
-	      "rpg_gd: DOCA-OFED's mlx5 has no such file; leave rp/rpg_gd out");
+	      "rpg_gd: DOCA-OFED's mlx5 has no such file; leave dcqcn.rp.rpg_gd out, or name dcqcn "
+	      "in");
 }
 
 /* --- the kernel's mlx5 ------------------------------------------------------------------------ */
