@@ -18,19 +18,31 @@
 #include "sys/port.h"
 #include "sys/read.h"
 
-enum { NO_SPEED = -1, BYTES_PER_MEGABIT = 125000 };
+enum {
+	NO_SPEED = -1,
+	NO_CHANGES = -1,
+	ONE_LOSS = 2, /* with its return */
+	BYTES_PER_MEGABIT = 125000,
+};
 
 struct question {
 	const struct root *root;
 	struct netdevs netdevs;
 };
 
-/* "NAME CARRIER SPEED" of one netdev; CARRIER is d(own), n(one) or u(p), SPEED in Mb/s or -1. */
+struct netdev_line {
+	char name[IFNAMSIZ];
+	char carrier; /* d(own), n(one), u(p) */
+	int64_t speed;
+	int64_t changes; /* carrier_changes: of each loss and each return */
+};
+
+/* "NAME CARRIER SPEED CHANGES" of one netdev; SPEED in Mb/s; either number may be -1. */
 static void add_line(const struct root *root, const char *name, struct str *text)
 {
 	cleanup_free char *port = NULL;
 	uint64_t carrier = 0;
-	int64_t speed = NO_SPEED;
+	int64_t speed = NO_SPEED, changes = NO_CHANGES;
 	int r;
 
 	if (read_attr(root, &port, NULL, "/sys/class/net/%s/phys_port_name", name) == 0 &&
@@ -40,11 +52,12 @@ static void add_line(const struct root *root, const char *name, struct str *text
 	r = read_u64(root, &carrier, NULL, "/sys/class/net/%s/carrier", name);
 	if (r == 0 && carrier)
 		read_i64(root, &speed, NULL, "/sys/class/net/%s/speed", name);
-	str_addf(text, "%s %c %" PRId64 "\n", name,
+	read_i64(root, &changes, NULL, "/sys/class/net/%s/carrier_changes", name);
+	str_addf(text, "%s %c %" PRId64 " %" PRId64 "\n", name,
 		 r < 0	   ? 'd'
 		 : carrier ? 'u'
 			   : 'n',
-		 speed > 0 && speed < UINT32_MAX ? speed : NO_SPEED);
+		 speed > 0 && speed < UINT32_MAX ? speed : NO_SPEED, changes);
 }
 
 static int read_lines(const void *arg, struct netlink_answer *ret, struct err *err)
@@ -77,8 +90,7 @@ static int ask(const struct root *root, const char *addr, struct netlink_answer 
 
 /* Judges each netdev, until one differs. */
 static int each(const struct kind_ctx *ctx, struct change *c,
-		bool (*judge)(struct change *c, const char *addr, const char *name, char carrier,
-			      int64_t speed),
+		bool (*judge)(struct change *c, const char *addr, const struct netdev_line *port),
 		struct err *err)
 {
 	struct netlink_answer got cleanup_answer = {0};
@@ -86,6 +98,7 @@ static int each(const struct kind_ctx *ctx, struct change *c,
 	char *rest = NULL;
 	int r = 0;
 
+	counts_free(&c->still);
 	if (function_or_vf(ctx->root, c->on.name, c->on.vf, &addr, NULL) == 0)
 		r = ask(ctx->root, addr, &got, err);
 	else /* an absent function has no netdev */
@@ -98,28 +111,48 @@ static int each(const struct kind_ctx *ctx, struct change *c,
 	c->now.fault = FAULT_NIC_NETDEV;
 	for (char *line = got.len ? strtok_r(got.data, "\n", &rest) : NULL; line;
 	     line = strtok_r(NULL, "\n", &rest)) {
-		char name[IFNAMSIZ], carrier;
-		int64_t speed;
+		struct netdev_line port;
 
-		if (sscanf(line, "%15s %c %" SCNd64, name, &carrier, &speed) != 3)
+		if (sscanf(line, "%15s %c %" SCNd64 " %" SCNd64, port.name, &port.carrier,
+			   &port.speed, &port.changes) != 4)
 			continue;
-		c->now.state = judge(c, addr, name, carrier, speed) ? CHANGE_SAME : CHANGE_DIFFERS;
+		c->now.state = judge(c, addr, &port) ? CHANGE_SAME : CHANGE_DIFFERS;
 		if (c->now.state == CHANGE_DIFFERS)
 			break;
 	}
 	return 0;
 }
 
-static bool judge_carrier(struct change *c, const char *addr, const char *name, char carrier,
-			  int64_t speed)
+/* The port is up. While it is down nothing is noted: its return is no fault. */
+static bool judge_changes(struct change *c, const char *addr, const struct netdev_line *port)
 {
-	(void)speed;
-	change_observe(c, "%s", carrier == 'd' ? "down" : carrier == 'u' ? "up" : "no carrier");
-	if (carrier == 'u')
+	cleanup_free char *name = xasprintf("%s carrier_changes", port->name);
+	uint64_t rise = 0;
+
+	if (port->changes >= 0)
+		rise = change_count_still(c, name, (uint64_t)port->changes, ONE_LOSS);
+	if (!rise)
 		return true;
-	c->now.fault = carrier == 'd' ? FAULT_NIC_DOWN : FAULT_NIC_CARRIER;
-	change_reason(c, "%s of %s is %s", name, addr,
-		      carrier == 'd' ? "switched off" : "up, and has no carrier");
+	change_observe(c, "up, after a loss");
+	c->now.fault = FAULT_NIC_CARRIER;
+	change_reason(c,
+		      "%s of %s has its carrier, and has lost it more than once after "
+		      "the verdict (carrier_changes rose by %" PRIu64 ", to %" PRId64 ")" TO_MEND
+		      "clean or replace the cable or transceiver, and see the switch port's log",
+		      port->name, addr, rise, port->changes);
+	return false;
+}
+
+static bool judge_carrier(struct change *c, const char *addr, const struct netdev_line *port)
+{
+	bool down = port->carrier == 'd';
+
+	change_observe(c, "%s", down ? "down" : port->carrier == 'u' ? "up" : "no carrier");
+	if (port->carrier == 'u')
+		return judge_changes(c, addr, port);
+	c->now.fault = down ? FAULT_NIC_DOWN : FAULT_NIC_CARRIER;
+	change_reason(c, "%s of %s is %s", port->name, addr,
+		      down ? "switched off" : "up, and has no carrier");
 	return false;
 }
 
@@ -131,14 +164,16 @@ static int look_carrier(const struct kind_ctx *ctx, struct change *c, struct err
 const struct target_item carrier_item = {
 	.kind = &kind_check, .look = look_carrier, .fault = FAULT_NIC_CARRIER};
 
-static bool judge_speed(struct change *c, const char *addr, const char *name, char carrier,
-			int64_t speed)
+static bool judge_speed(struct change *c, const char *addr, const struct netdev_line *port)
 {
-	c->now.final = carrier == 'u'; /* the link has trained; that of the next netdev may not */
-	if (carrier != 'u') {
+	int64_t speed = port->speed;
+
+	c->now.final =
+		port->carrier == 'u'; /* the link has trained; that of the next netdev may not */
+	if (port->carrier != 'u') {
 		change_observe(c, "no carrier");
-		change_reason(c, "%s of %s has no link, and so no speed", name, addr);
-		c->now.fault = carrier == 'd' ? FAULT_NIC_DOWN : FAULT_NIC_CARRIER;
+		change_reason(c, "%s of %s has no link, and so no speed", port->name, addr);
+		c->now.fault = port->carrier == 'd' ? FAULT_NIC_DOWN : FAULT_NIC_CARRIER;
 		return false;
 	}
 	if (speed == NO_SPEED) {
@@ -147,7 +182,7 @@ static bool judge_speed(struct change *c, const char *addr, const char *name, ch
 			c,
 			"the driver reports no speed for %s (virtual devices have none)" TO_MEND
 			"leave speed: out of the check",
-			name);
+			port->name);
 		c->now.fault = FAULT_PROFILE_CHECKS_NOTHING;
 		return false;
 	}
@@ -156,7 +191,7 @@ static bool judge_speed(struct change *c, const char *addr, const char *name, ch
 		       speed % 1000 ? speed : speed / 1000);
 	if (speed * BYTES_PER_MEGABIT >= c->want.number)
 		return true;
-	change_reason(c, "%s of %s trained to a lower speed", name, addr);
+	change_reason(c, "%s of %s trained to a lower speed", port->name, addr);
 	return false;
 }
 

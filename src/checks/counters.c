@@ -102,6 +102,7 @@ static int take(const struct kind_ctx *ctx, struct change *c, const struct count
 	int r;
 
 	counts_free(&c->counts);
+	counts_free(&c->still);
 	r = f->find(ctx->root, c, &paths, err);
 	if (f->of_node && !look->follows)
 		cover_paths(c, &paths);
@@ -150,11 +151,19 @@ static uint64_t rise_of(const struct change *c, const struct count *now)
 	return c->loaded && was && now->value > was->value ? now->value - was->value : 0;
 }
 
-static void judge_count(const struct change *c, const struct counter *k, const struct count *now,
+/* The rise after the verdict of a counter that stands still in health. */
+static uint64_t rise_later(struct change *c, const struct counter *k, const struct count *now)
+{
+	cleanup_free char *name = xasprintf("%s %s", now->member, k->file);
+
+	return k->class == COUNTER_STILL ? change_count_still(c, name, now->value, 1) : 0;
+}
+
+static void judge_count(struct change *c, const struct counter *k, const struct count *now,
 			struct worst *f)
 {
 	const struct counter_look *look = c->on.item;
-	uint64_t rise = rise_of(c, now);
+	uint64_t rise = rise_of(c, now), later = rise_later(c, k, now);
 
 	if (look->at_most && now->value > (uint64_t)c->want.number)
 		blame(f, k->fault, k->remedy, "%s: %s %" PRIu64, now->member, text_of(k),
@@ -169,6 +178,10 @@ static void judge_count(const struct change *c, const struct counter *k, const s
 	else if (rise > (c->want.number == BY_SPARE ? k->spare : (uint64_t)c->want.number))
 		blame(f, k->fault, k->remedy, "%s: %s rose by %" PRIu64 " under load, to %" PRIu64,
 		      now->member, text_of(k), rise, now->value);
+	else if (later)
+		blame(f, k->fault, k->remedy,
+		      "%s: %s rose by %" PRIu64 " after the verdict, to %" PRIu64, now->member,
+		      text_of(k), later, now->value);
 }
 
 #define LOOK_AGAIN "run `railhead gate --again`"

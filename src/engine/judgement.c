@@ -294,7 +294,7 @@ static void say_unjudged(struct work *w)
 
 static void judge_all(struct work *w)
 {
-	record_looked(w->record, w->j->interval);
+	record_looked(w->record, &w->run.plan, w->j->interval);
 	gate_judge(w->run.profile, &w->run.plan, &w->record->measurements, &w->v);
 	if (w->goes_on)
 		under_load_keep(w->record, &w->run, &w->v);
@@ -359,7 +359,7 @@ static bool looks_keep_out(struct work *w)
 	run_look_gate(&w->run, 0, &result);
 	if (wants_reboot(w))
 		return false;
-	record_looked(w->record, w->j->interval);
+	record_looked(w->record, &w->run.plan, w->j->interval);
 	gate_judge(w->run.profile, &w->run.plan, &nothing, &w->v);
 	keep_out = !w->v.admit;
 	verdict_free(&w->v);

@@ -227,10 +227,11 @@ static int look_and_judge(struct later_look *l)
 	}
 	l->flow.run = &l->run;
 	record_recall_held(l->record, &l->run.plan);
+	record_recall_counters(l->record, &l->run.plan);
 	/* VFs in a guest or a container are in their correct state. */
 	watch_spare(&l->watch, &l->run.plan);
 	run_look_gate(&l->run, 0, &result);
-	record_looked(l->record, find_interval(l));
+	record_looked(l->record, &l->run.plan, find_interval(l));
 	if (kernel_log_save(l->run.log, &err) < 0)
 		l->of->complain(err.text);
 	spare(&l->run);

@@ -245,9 +245,34 @@ void record_set_numbers(struct record *r, const struct record_numbers *numbers)
 
 /* --- the verdict ------------------------------------------------------------------------- */
 
-void record_looked(struct record *r, uint64_t interval)
+static void keep_counters(struct record *r, const struct change *c)
+{
+	struct record_counters kept = {.id = xstrdup(c->id)};
+
+	for (size_t i = 0; i < c->still.list.n; i++)
+		counts_add(&kept.counts, c->still.list.v[i].member, 0, c->still.list.v[i].value);
+	vec_push(&r->counters, kept);
+}
+
+void record_looked(struct record *r, const struct plan *plan, uint64_t interval)
 {
 	r->last_look = (struct last_look){clock_usec(), time(NULL), interval};
+	for (size_t i = 0; i < r->counters.n; i++)
+		stored_free(record_counters_stored, &r->counters.v[i]);
+	r->counters.n = 0;
+	for (size_t i = 0; i < plan->list.n; i++)
+		if (plan->list.v[i]->still.list.n)
+			keep_counters(r, plan->list.v[i]);
+}
+
+void record_recall_counters(const struct record *r, struct plan *plan)
+{
+	for (size_t i = 0; i < r->counters.n; i++) {
+		struct change *c = plan_find(plan, r->counters.v[i].id);
+
+		if (c)
+			c->still_before = &r->counters.v[i].counts;
+	}
 }
 
 void record_set_verdict(struct record *r, const struct verdict *v)

@@ -15,6 +15,7 @@
 #include "engine/run.h"
 #include "engine/vfs.h"
 #include "gate/gate.h"
+#include "plan/finding.h"
 #include "sys/state.h"
 
 #define RECORD_FILE "status.json"
@@ -93,6 +94,12 @@ struct last_look {
 #define RECHECK_EVERY_US UINT64_C(300000000) /* of railhead-recheck.timer */
 enum { LOOKS_MISSED = 4 };		     /* after so many intervals a claim is too old */
 
+/* Counters of a change that stand still in health: what later looks compare them with. */
+struct record_counters {
+	char *id;
+	struct count_list counts;
+};
+
 /* Lapses by later looks, since the last gate. */
 struct drift {
 	unsigned int lapses; /* each less than a day after the previous lapse */
@@ -134,6 +141,7 @@ struct record {
 	VEC(struct record_device) devices;
 	struct waiting waiting;
 	struct last_look last_look;
+	VEC(struct record_counters) counters;
 	/* For readers (record_judge_age()), never in the file: minutes since, if too many; else 0.
 	 */
 	unsigned int too_old;
@@ -148,6 +156,7 @@ struct record {
 /* How the parts are stored. */
 extern const struct stored record_change_stored[], record_stage_stored[], record_profile_stored[];
 extern const struct stored record_device_stored[], record_numbers_stored[];
+extern const struct stored record_counters_stored[];
 
 /* The record of a change; free it as its table says. */
 struct record_change record_change_of(const struct change *c);
@@ -244,8 +253,10 @@ char *record_admission_line(const struct record *r);
 bool record_admits(const struct record *r);
 /* Microseconds from one recheck to the next. */
 uint64_t record_interval(const struct record *r);
-/* A look has ended now. interval: as in struct last_look. */
-void record_looked(struct record *r, uint64_t interval);
+/* A look at the whole plan has ended now. interval: as in struct last_look. */
+void record_looked(struct record *r, const struct plan *plan, uint64_t interval);
+/* Before a look after the verdict, which compares its counters. The record must stay as it is. */
+void record_recall_counters(const struct record *r, struct plan *plan);
 /*
  * For readers: sets too_old if work is admitted by a verdict and nothing has looked at the node for
  * too long. record_admits() then says no.

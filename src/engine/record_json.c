@@ -119,6 +119,14 @@ static STORED_TABLE(last_look_stored,
 		    STORED(last_look, wall, "unix_time", NUMBER),
 		    STORED(last_look, interval, "interval_usec", NUMBER, .omit = true));
 
+static STORED_TABLE(count_stored, STORED(count, member, NULL, TEXT),
+		    STORED(count, value, "", NUMBER));
+
+static STORED_TABLE(count_list_stored, STORED_ITEMS(count_list, list, "", MAP, count_stored));
+
+STORED_TABLE(record_counters_stored, STORED(record_counters, id, NULL, TEXT),
+	     STORED(record_counters, counts, "", STRUCT, .rows = count_list_stored));
+
 static STORED_TABLE(drift_stored,
 		    STORED(drift, lapses, "lapses", NUMBER, .required = true, .omit = true),
 		    STORED(drift, quiet_at, "quiet_usec", NUMBER));
@@ -147,6 +155,7 @@ static STORED_TABLE(
 	STORED_GROUP("judging", judging_stored),
 	STORED(record, waiting, "waiting", STRUCT, .rows = waiting_stored),
 	STORED(record, last_look, "last_look", STRUCT, .rows = last_look_stored),
+	STORED_ITEMS(record, counters, "counters", MAP, record_counters_stored, .omit = true),
 	STORED(record, too_old, "not_looked_at_minutes", NUMBER, .omit = true),
 	STORED(record, unwatched, "recheck_off", BOOL, .omit = true),
 	STORED(record, drift, "drift", STRUCT, .rows = drift_stored),

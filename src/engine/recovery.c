@@ -316,7 +316,7 @@ static void judge_again(struct device_run *d)
 		watch_spare(&d->watch, &run.plan);
 		run_look_gate(&run, CHECKS_WAIT_US, &result);
 		plan_take_drift(&run.plan, &d->record->verdict.skipped);
-		record_looked(d->record, d->record->last_look.interval);
+		record_looked(d->record, &run.plan, d->record->last_look.interval);
 		gate_judge(run.profile, &run.plan, &d->record->measurements, &v);
 		record_set_stage(d->record, &run, STAGES_ALL, &result);
 	}

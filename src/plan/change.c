@@ -224,6 +224,20 @@ void counts_free(struct count_list *counts)
 	vec_free(&counts->list);
 }
 
+uint64_t change_count_still(struct change *c, const char *counter, uint64_t value, uint64_t once)
+{
+	const struct count *was = NULL;
+	bool is_spared;
+
+	if (c->on.vf >= 0)
+		return 0;
+	if (c->still_before)
+		was = counts_find(c->still_before, counter, 0);
+	is_spared = was && value >= was->value && value - was->value <= once;
+	counts_add(&c->still, counter, 0, is_spared ? was->value : value);
+	return was && value > was->value && !is_spared ? value - was->value : 0;
+}
+
 void change_follows(struct change *c, const char *id)
 {
 	free(c->now.follows);
@@ -258,6 +272,7 @@ static void change_free(struct change *c)
 	stored_free(finding_stored, &c->now);
 	counts_free(&c->counts);
 	counts_free(&c->unloaded);
+	counts_free(&c->still);
 	free(c);
 }
 

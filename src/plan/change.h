@@ -58,17 +58,6 @@ struct part {
 	struct value want;
 };
 
-/* A counter, as a look found it. */
-struct count {
-	char *member;	  /* owner of the counter: "mlx5_0 port 1" */
-	unsigned int row; /* in the table of its family (checks/counters.h) */
-	uint64_t value;
-};
-
-struct count_list {
-	VEC(struct count) list;
-};
-
 struct change {
 	char *id;	     /* profile path + PCI address + VF index; the same in every run */
 	const char *section; /* its name; static */
@@ -133,6 +122,13 @@ struct change {
 	 * this look is after it (change_loaded()). */
 	struct count_list counts, unloaded;
 	bool loaded;
+	/*
+	 * Counters that stand still in health, by name: the values with which a later look compares
+	 * them. before: those of this look, if it is after the verdict, owned by the record; else
+	 * NULL.
+	 */
+	struct count_list still;
+	const struct count_list *still_before;
 	uint64_t started;  /* clock_usec() when its set began; 0: not set */
 	uint64_t duration; /* microseconds in set */
 	uint64_t written;  /* microseconds until the kernel accepted the last value; 0: not known */
@@ -172,6 +168,13 @@ void counts_add(struct count_list *counts, const char *member, unsigned int row,
 const struct count *counts_find(const struct count_list *counts, const char *member,
 				unsigned int row);
 void counts_free(struct count_list *counts);
+/*
+ * Notes a counter that stands still in health for the looks after the verdict, and compares it.
+ * Returns its rise after the verdict if that is more than `once`, which planned work causes; the
+ * next rise counts from there. 0 before the verdict, and for a VF, whose counters rise as
+ * containers and guests get it and give it back.
+ */
+uint64_t change_count_still(struct change *c, const char *counter, uint64_t value, uint64_t once);
 
 /* Compares the number with want: sets observed, and SAME or DIFFERS. */
 void change_found(struct change *c, int64_t number);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/fault.h"
 #include "base/stored.h"
@@ -43,6 +44,17 @@ struct tried {
 	char *words;   /* the answer of the kernel or of the driver, as a sentence */
 	char *remedy;  /* a sentence; or NULL */
 	char *follows; /* id of the item whose failure was the cause; or NULL */
+};
+
+/* A counter, as a look found it. */
+struct count {
+	char *member;	  /* owner of the counter: "mlx5_0 port 1" */
+	unsigned int row; /* in the table of its family (checks/counters.h) */
+	uint64_t value;
+};
+
+struct count_list {
+	VEC(struct count) list;
 };
 
 /*

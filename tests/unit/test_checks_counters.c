@@ -372,6 +372,36 @@ static void test_port_that_has_stopped(void **state)
 	run_close(&rise.run);
 }
 
+/* A look after the verdict judges the counters that stand still in health, without a load. */
+static void test_port_after_the_verdict(void **state)
+{
+	struct count_list before = {0};
+	struct tmp *t = *state;
+	struct looking l;
+
+	tree_write(t, a_port, array_len(a_port));
+	begin(t, &l, NIC, &port_errors_look, -1);
+	counts_add(&before, "mlx5_0 port 1 counters/link_downed", 0, 1);
+	l.c->still_before = &before;
+	tmp_write(t, PORT "counters/link_downed", "2\n"); /* once: planned work */
+	finds(&l, CHANGE_SAME, NULL, NULL);
+	tmp_write(t, PORT "counters/symbol_error", "500\n");
+	tmp_write(t, PORT "counters/link_downed", "0\n"); /* started again */
+	finds(&l, CHANGE_SAME, NULL, NULL);
+	tmp_write(t, PORT "counters/link_downed", "3\n");
+	finds(&l, CHANGE_DIFFERS, NULL,
+	      "mlx5_0 port 1: link_downed rose by 2 after the verdict, to 3; clean or replace "
+	      "the cable or transceiver, and see what the switch port has counted");
+	assert_int_equal(l.c->now.fault, FAULT_RDMA_ERRORS);
+	/* containers and guests get a VF and give it back */
+	counts_free(&l.c->still);
+	l.c->on.vf = 0;
+	assert_int_equal(change_count_still(l.c, "mlx5_0 port 1 counters/link_downed", 9, 1), 0);
+	assert_int_equal(l.c->still.list.n, 0);
+	counts_free(&before);
+	run_close(&l.run);
+}
+
 /* Soft-RoCE, which has hw_counters alone, and a driver that is gone. */
 static void test_port_of_a_netdev(void **state)
 {
@@ -567,23 +597,15 @@ static void test_drive_is_silent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_memory_is_silent_or_not),
-		TEST(test_memory_lost_data),
-		TEST(test_memory_nobody_counts),
-		TEST(test_memory_of_other_kernels),
-		TEST(test_memory_under_load),
-		TEST(test_counters_begin_again),
-		TEST(test_members_come_and_go),
-		TEST(test_all_members_go),
-		TEST(test_port_without_counters),
-		TEST(test_port_under_load),
-		TEST(test_port_that_has_stopped),
-		TEST(test_port_of_a_netdev),
-		TEST(test_heat),
-		TEST_DRIVE(test_drive_warns),
-		TEST_DRIVE(test_drive_wears),
-		TEST_DRIVE(test_drive_cools),
-		TEST_DRIVE(test_drive_is_silent),
+		TEST(test_memory_is_silent_or_not), TEST(test_memory_lost_data),
+		TEST(test_memory_nobody_counts),    TEST(test_memory_of_other_kernels),
+		TEST(test_memory_under_load),	    TEST(test_counters_begin_again),
+		TEST(test_members_come_and_go),	    TEST(test_all_members_go),
+		TEST(test_port_without_counters),   TEST(test_port_under_load),
+		TEST(test_port_that_has_stopped),   TEST(test_port_after_the_verdict),
+		TEST(test_port_of_a_netdev),	    TEST(test_heat),
+		TEST_DRIVE(test_drive_warns),	    TEST_DRIVE(test_drive_wears),
+		TEST_DRIVE(test_drive_cools),	    TEST_DRIVE(test_drive_is_silent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
