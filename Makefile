@@ -356,7 +356,7 @@ check-fuzz: ahead $(FUZZ_REPLAY) ## fuzz targets over their corpora, and inputs 
 check-bats: ahead all $(BUILD)/histories $(BUILD)/test/grub_reader $(BUILD)/simnode $(GPU_STANDINS) $(BUILD)/test/clock.so ## the programs, from outside
 	$(Q)tests/lib/run-bats $(sort $(wildcard tests/*.bats))
 
-lies: ahead all $(GPU_STANDINS) ## incidents in which "ready" would be a lie, and their healthy twins (tests/lies)
+lies: ahead all $(GPU_STANDINS) $(BUILD)/test/clock.so ## incidents in which "ready" would be a lie, and their healthy twins (tests/lies)
 	$(Q)SANDBOX_ADMIN=1 tests/lib/sandbox tests/lies/run # mounts in a namespace of its own
 
 check-vm: all ## boot a real Debian in QEMU (DIST=trixie: Debian 13 instead of 12; bullseye, forky)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Faults after the verdict that no value of the profile shows: counters that stand still in health.
+# Faults after the verdict that no value of the profile shows: counters that stand still in health, and
+# what only a GPU's driver knows (the stand-ins of tests/gpu).
 
 bats_require_minimum_version 1.5.0
 load lib/fakenode
@@ -159,4 +160,133 @@ with_port() {
   # a kernel or driver that counts none
   rm "$net/carrier_changes"
   recheck 0 ready
+}
+
+# --- GPUs -----------------------------------------------------------------------------
+
+gpu() { # ADDRESS
+  local dev=$root/sys/devices/pci0000:00/$1
+  fake_pf "$root" "$1" 0 ethx 9
+  rm -r "$dev/net" "$root/sys/class/net/ethx"
+  put "$dev/device" 0x2330
+  put "$dev/vendor" 0x10de
+  put "$dev/class" 0x030200
+}
+
+model() { printf '%s\n' "$@" >>"$lib/node"; }
+
+with_gpus() { # CHECKS: ready with them
+  local program=$bench
+  a=0000:3b:00.0 b=0000:86:00.0
+  gpu $a
+  gpu $b
+  mkdir "$lib"
+  cp "$BATS_TEST_DIRNAME"/../build/gpu-standin/*.so.1 "$lib"
+  model "$a gpu 1" "$b gpu 0"
+  bench=$BATS_TEST_TMPDIR/bench
+  asked=$BATS_TEST_TMPDIR/asked
+  printf '#!/bin/sh\necho >>%s\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$asked" "$lib" "$program" >"$bench"
+  chmod +x "$bench"
+  share_clock
+  want "$1"
+  becomes 0 ready on_clock gate --root "$root"
+  rm "$asked"
+}
+
+hour() { pass 3600000; }
+
+recheck_gpus() { # STATUS VERDICT
+  becomes "$1" "$2" on_clock gate --recheck --root "$root"
+}
+
+@test "a GPU that got sick after the verdict is found within the hour, and lapses the node until it is well" {
+  with_gpus 'h: {run: gpu_health, on: gpus}'
+  model "$b remap_pending 1"
+  recheck_gpus 0 ready
+  [ ! -e "$asked" ]
+  hour
+  recheck_gpus 7 lapsed
+  names RH-GPU-MEMORY "$b: a row of its memory waits to be remapped: reset the GPU"
+  # it is asked at each look until it is well
+  model "$b remap_pending 0"
+  recheck_gpus 0 ready
+  rm "$asked"
+  recheck_gpus 0 ready
+  [ ! -e "$asked" ]
+  hour
+  recheck_gpus 0 ready
+  [ -e "$asked" ]
+}
+
+@test "memory errors that ECC can't correct, and a GPU that the driver lost, lapse the node" {
+  with_gpus 'h: {run: gpu_health, on: gpus}'
+  model "$a uncorrected 2"
+  hour
+  recheck_gpus 7 lapsed
+  names RH-GPU-MEMORY "$a: 2 uncorrectable memory errors"
+  model "$a uncorrected 0" "nvmlDeviceGetHandleByPciBusId_v2 fails 15"
+  recheck_gpus 7 lapsed
+  jq -e '.faults | map(.code) | unique == ["RH-GPU-OFF-BUS"]' "$record"
+}
+
+@test "a driver that hangs is no fault of a GPU: not looked at, said once, and asked again in an hour" {
+  with_gpus 'h: {run: gpu_health, on: gpus}'
+  clock=$lib/clock
+  cp "$BATS_TEST_TMPDIR/clock" "$clock"
+  chmod 666 "$clock"
+  hour
+  model "nvmlInit_v2 passes 50000" "nvmlInit_v2 hangs 0"
+  recheck_gpus 0 ready
+  names RH-GATE-CANNOT-LOOK "gate/h/$a: not looked at since the last answer: .*no result"
+  names RH-GATE-CANNOT-LOOK "gate/h/$b: not looked at since the last answer: .*no result"
+  [ -e "$root/run/railhead/ready" ]
+  rm "$asked"
+  recheck_gpus 0 ready
+  [ ! -e "$asked" ]
+  names RH-GATE-CANNOT-LOOK "gate/h/$a: not looked at"
+  hour
+  sed -i /nvmlInit/d "$lib/node"
+  recheck_gpus 0 ready
+  [ "$(jq '.faults | length' "$record")" = 0 ]
+}
+
+@test "a library that is not there is not looked at; a driver that answers with an error is a fault" {
+  with_gpus 'h: {run: gpu_health, on: gpus}'
+  mv "$lib/libnvidia-ml.so.1" "$BATS_TEST_TMPDIR"
+  hour
+  recheck_gpus 0 ready
+  names RH-GATE-CANNOT-LOOK "gate/h/$a: not looked at since the last answer: "
+  mv "$BATS_TEST_TMPDIR/libnvidia-ml.so.1" "$lib"
+  hour
+  model "nvmlInit_v2 fails 18"
+  recheck_gpus 7 lapsed
+  names RH-GPU-DRIVER "gate/h/$a.*different versions"
+}
+
+@test "clocks that a job's load holds down are no fault after the verdict" {
+  with_gpus 'h: {run: gpu_health, on: gpus}'
+  model "$a clocks 64"
+  hour
+  recheck_gpus 0 ready
+  [ -e "$asked" ]
+  [ "$(jq '.faults | length' "$record")" = 0 ]
+  becomes 7 blocked on_clock gate --again --root "$root"
+}
+
+@test "a sick GPU of a check with on_fail: warn warns, and of a node without such a check nobody asks" {
+  with_gpus 'h: {run: gpu_health, on: gpus, on_fail: warn}'
+  model "$b remap_pending 1"
+  hour
+  recheck_gpus 0 ready
+  names RH-GPU-MEMORY "$b: a row of its memory"
+  rm "$asked"
+  recheck_gpus 0 ready # the answer stays until the next question
+  [ ! -e "$asked" ]
+  names RH-GPU-MEMORY "$b: a row of its memory"
+  want 'c: {run: carrier, on: rails, timeout: 1s}'
+  becomes 0 ready on_clock gate --again --root "$root"
+  hour
+  rm -f "$asked"
+  recheck_gpus 0 ready
+  [ ! -e "$asked" ]
 }

@@ -12,6 +12,9 @@
 #include "gate/binding.h"
 #include "profile/section.h"
 #include "profile/yaml.h"
+#include "sys/clock.h"
+
+#define ASK_EVERY_US UINT64_C(3600000000)
 
 /* The names of the checks whose benchmarks put load on the machine (load), or of the others. */
 static void benchmarks_of(const struct profile *profile, bool load, struct strv *ret)
@@ -119,6 +122,105 @@ static int measure(const struct section_ctx *ctx, const struct strv *only, struc
 	return e;
 }
 
+static bool holds_all(const struct measurements *m, const struct strv *checks)
+{
+	for (size_t i = 0; i < m->list.n; i++)
+		if (strv_contains(checks, m->list.v[i].check) && !measurement_holds(&m->list.v[i]))
+			return false;
+	return true;
+}
+
+static struct measurement *find(const struct measurements *m, const char *id)
+{
+	for (size_t i = 0; i < m->list.n; i++)
+		if (streq(m->list.v[i].id, id))
+			return &m->list.v[i];
+	return NULL;
+}
+
+/* A fault of the GPU, by its driver. A driver that hangs or crashes reports none. */
+static bool is_broken(const struct measurement *m)
+{
+	cleanup_free char *layer = m->fault ? fault_layer(m->fault) : NULL;
+
+	return layer && streq(layer, "gpu") && m->fault != FAULT_GPU_CLOCKS &&
+	       !measurement_may_come(m->state);
+}
+
+static bool is_answered(const struct measurement *m)
+{
+	return m->state == CHANGE_SAME || m->state == CHANGE_SLOW ||
+	       m->state == CHANGE_INTERMITTENT || m->state == CHANGE_UNSUPPORTED;
+}
+
+static void warn_of_silence(const struct measurement *m, const struct err *err,
+			    struct findings *ret)
+{
+	cleanup_free char *why = xasprintf("not looked at since the last answer: %s",
+					   m->reason ? m->reason : err->text);
+
+	findings_add(ret, &(struct finding){.id = m->id,
+					    .fault = FAULT_GATE_CANNOT_LOOK,
+					    .on_fail = ON_FAIL_WARN,
+					    .why = why,
+					    .remedy = m->remedy});
+}
+
+/* Takes ownership of the measurement. */
+static void take_answer(struct measurement *m, const struct err *err, struct record *r,
+			struct findings *unanswered)
+{
+	struct measurement *before = find(&r->measurements, m->id);
+	bool news = before && (m->state == CHANGE_SAME || is_broken(m));
+
+	if (before && !news && !is_answered(m))
+		warn_of_silence(m, err, unanswered);
+	if (news) {
+		struct measurement old = *before;
+
+		*before = *m;
+		*m = old;
+	}
+	measurement_free(m);
+}
+
+/* The warnings of the last question stay until the next one. */
+static void keep_silence(const struct record *r, struct findings *ret)
+{
+	const struct findings *was = &r->verdict.findings;
+
+	for (size_t i = 0; i < was->list.n; i++) {
+		const struct finding *f = &was->list.v[i];
+
+		if (f->fault == FAULT_GATE_CANNOT_LOOK && f->on_fail == ON_FAIL_WARN && f->id &&
+		    find(&r->measurements, f->id))
+			findings_add(ret, f);
+	}
+}
+
+void numbers_ask(const struct run *run, struct record *r, struct findings *unanswered)
+{
+	const struct section_ctx ctx = run_sections(run);
+	cleanup_strv struct strv checks = {0};
+	struct measurements m = {0};
+	struct err err = {0};
+
+	benchmarks_of(run->profile, false, &checks);
+	keep_silence(r, unanswered);
+	/* A driver that hangs may keep each process that asks, so it is asked once an hour alone.
+	 */
+	if (!checks.n ||
+	    (clock_usec() < r->last_look.asked + ASK_EVERY_US &&
+	     (unanswered->list.n || r->verdict.admit || holds_all(&r->measurements, &checks))))
+		return;
+	findings_free(unanswered);
+	gate_ask(&ctx, &checks, &m, &err);
+	for (size_t i = 0; i < m.list.n; i++)
+		take_answer(&m.list.v[i], &err, r, unanswered);
+	vec_free(&m.list);
+	r->last_look.asked = clock_usec();
+}
+
 int numbers_take(const struct run *run, bool again, struct record *r, struct strv *loaded,
 		 struct err *err)
 {
@@ -126,6 +228,7 @@ int numbers_take(const struct run *run, bool again, struct record *r, struct str
 	cleanup_strv struct strv this_boot = {0};
 
 	benchmarks_of(run->profile, false, &this_boot);
+	r->last_look.asked = clock_usec();
 	if (reuse(run, again, &ctx, &this_boot, r))
 		return measure(&ctx, &this_boot, r, err);
 	benchmarks_of(run->profile, true, loaded);

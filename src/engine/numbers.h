@@ -19,5 +19,13 @@ int numbers_take(const struct run *run, bool again, struct record *r, struct str
 /* Measures only where a measurement was impossible before, or disturbed; the others stay. */
 int numbers_take_rest(const struct run *run, struct record *r, struct strv *loaded,
 		      struct err *err);
+/*
+ * After the verdict, once an hour, and at each look while an answer keeps work out: asks the
+ * drivers again what the checks without load ask, which disturbs no job. The answers replace those
+ * of the record. Held-down clocks are no news, because a job's own load may hold them down.
+ * unanswered gets a warning for each device whose driver did not answer; it stays until the next
+ * question. Never fails: a question that could not be put is not answered.
+ */
+void numbers_ask(const struct run *run, struct record *r, struct findings *unanswered);
 /* With the verdict in the record: stores the numbers that the next boot may use (engine/pass.h). */
 int numbers_pass(const struct run *run, const struct record *r, struct err *err);

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "engine/fitness.h"
 #include "engine/flow.h"
+#include "engine/numbers.h"
 #include "engine/run.h"
 #include "engine/under_load.h"
 #include "engine/watch.h"
@@ -211,6 +212,7 @@ static uint64_t find_interval(const struct later_look *l)
 static int look_and_judge(struct later_look *l)
 {
 	struct run_options opt = {.freeze = FREEZE_LATER};
+	struct findings unanswered = {0};
 	struct stage_result result;
 	struct err err = {0};
 	int r = record_open_run(l->record, l->of->root, &opt, &l->run, &err);
@@ -238,7 +240,11 @@ static int look_and_judge(struct later_look *l)
 	plan_take_drift(&l->run.plan, &l->record->verdict.skipped);
 	blame_others(l);
 	fitness_learn(&l->run);
+	numbers_ask(&l->run, l->record, &unanswered);
 	gate_judge(l->run.profile, &l->run.plan, &l->record->measurements, &l->v);
+	for (size_t i = 0; i < unanswered.list.n; i++)
+		findings_add(&l->v.findings, &unanswered.list.v[i]);
+	findings_free(&unanswered);
 	under_load_keep(l->record, &l->run, &l->v);
 	warn_of_files(l);
 	if (!l->v.admit)

@@ -2,8 +2,9 @@
 /*
  * Looks at a node again after its verdict (railhead-recheck.timer, every five minutes), for example
  * for an MTU that a network manager reset, a huge page that a program freed, a lost carrier. A
- * recheck sets and measures nothing. If the node has not changed, it writes the time of the look,
- * and informs other readers again, whose labels would expire.
+ * recheck sets nothing and puts no load on a device; once an hour it asks drivers (numbers_ask()).
+ * If the node has not changed, it writes the time of the look, and informs other readers again,
+ * whose labels would expire.
  *
  * Readiness lapses if two looks, with a pause between them, both find a change; running work goes
  * on. Lost devices are the task of railhead-device@.service (recovery.h), whose events come at

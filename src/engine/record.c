@@ -256,7 +256,7 @@ static void keep_counters(struct record *r, const struct change *c)
 
 void record_looked(struct record *r, const struct plan *plan, uint64_t interval)
 {
-	r->last_look = (struct last_look){clock_usec(), time(NULL), interval};
+	r->last_look = (struct last_look){clock_usec(), time(NULL), interval, r->last_look.asked};
 	for (size_t i = 0; i < r->counters.n; i++)
 		stored_free(record_counters_stored, &r->counters.v[i]);
 	r->counters.n = 0;

@@ -90,6 +90,7 @@ struct last_look {
 	uint64_t at;	   /* clock_usec(); 0: none */
 	int64_t wall;	   /* the same, in seconds since 1970 */
 	uint64_t interval; /* microseconds from one recheck to the next; 0: RECHECK_EVERY_US */
+	uint64_t asked;	   /* clock_usec() of the last question to drivers; see numbers_ask() */
 };
 #define RECHECK_EVERY_US UINT64_C(300000000) /* of railhead-recheck.timer */
 enum { LOOKS_MISSED = 4 };		     /* after so many intervals a claim is too old */

@@ -117,7 +117,8 @@ static STORED_TABLE(waiting_stored, STORED(waiting, since, "since_usec", NUMBER)
 static STORED_TABLE(last_look_stored,
 		    STORED(last_look, at, "at_usec", NUMBER, .required = true, .omit = true),
 		    STORED(last_look, wall, "unix_time", NUMBER),
-		    STORED(last_look, interval, "interval_usec", NUMBER, .omit = true));
+		    STORED(last_look, interval, "interval_usec", NUMBER, .omit = true),
+		    STORED(last_look, asked, "asked_usec", NUMBER, .omit = true));
 
 static STORED_TABLE(count_stored, STORED(count, member, NULL, TEXT),
 		    STORED(count, value, "", NUMBER));

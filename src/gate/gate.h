@@ -31,6 +31,12 @@ void gate_plan(const struct section_ctx *ctx, struct plan *plan);
 int gate_measure(const struct section_ctx *ctx, const struct strv *only, const struct binding *then,
 		 struct measurements *ret, struct err *err);
 /*
+ * The same for benchmarks that put no load on a device, after the verdict: within 25 s, so that a
+ * driver which hangs keeps no other run waiting.
+ */
+int gate_ask(const struct section_ctx *ctx, const struct strv *only, struct measurements *ret,
+	     struct err *err);
+/*
  * All benchmarks run at once with the longer time of a repeated measurement, and with eight times
  * the budget. For calibration.
  */
