@@ -290,7 +290,7 @@ TEST_OBJ := $(call obj,$(UNIT),$(ROOM_SRC) $(filter-out src/bench/main.c,$(BENCH
 comma := ,
 HOOKED := clock_gettime poll __poll_chk nanosleep write netlink_talk syscall ioctl parse_u64 parse_size \
 	parse_duration parse_latency parse_rate parse_message_rate parse_gts cpus_parse journal_verdict journal_admitted journal_unreadable \
-	service_trial_gate_begins service_trial_over service_retry service_admission_over machine_overwrite
+	service_trial_gate_begins service_trial_over service_retry service_window_over machine_overwrite
 HOOKS := $(addprefix -Wl$(comma)--wrap=,$(HOOKED))
 
 $(BUILD)/test/libtest.a: $(TEST_OBJ)

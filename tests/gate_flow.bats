@@ -523,6 +523,207 @@ blocked() {
   in_record 'has("admission") | not'
 }
 
+# --- maintain ------------------------------------------------------------------------------------
+
+METRICS=var/lib/prometheus/node-exporter/railhead.prom
+
+published() { # 0|1: railhead_maintenance
+  grep -qx "railhead_maintenance $1" "$root/$METRICS"
+}
+
+maintain() {
+  run -0 "$railhead" maintain --for 2h --reason "driver reload" --root "$root"
+}
+
+with_metrics() {
+  mkdir -p "$root/${METRICS%/*}"
+}
+
+@test "maintain: a ready node stays ready, all readers are told who, until when and why, and it can be ended" {
+  with_metrics
+  gated "$LINKS"
+  gate 0
+  published 0
+  cp "$record" "$BATS_TEST_TMPDIR/before"
+  SUDO_USER=alice maintain
+  [[ $output == "verdict: ready (work is admitted)"*"by hand: maintenance until 20"*"Z by alice (uid "*": driver reload"* ]]
+  in_record '.maintenance.until_usec - .maintenance.since_usec == 2 * 3600e6'
+  in_record '(.maintenance.until | fromdate) - now | . > 7100 and . < 7300'
+  diff <(jq . "$BATS_TEST_TMPDIR/before") <(jq 'del(.maintenance)' "$record") # nothing else
+  [ -e "$ready" ]
+  published 1
+  run -0 "$railhead" status --root "$root"
+  [[ $output == *"maintenance until"* ]]
+  run -0 "$railhead" status --html - --root "$root"
+  [[ $output == *"maintenance until 20"*": driver reload"* ]]
+  [ "$("$railhead" status --json --root "$root" | jq -r .maintenance.reason)" = "driver reload" ]
+  run -0 "$railhead" maintain --end --root "$root"
+  [[ $output != *"maintenance until"* ]]
+  published 0
+  diff <(jq . "$BATS_TEST_TMPDIR/before") <(jq . "$record")
+  run -0 "$railhead" maintain --end --root "$root"
+  [[ $output == "no maintenance is announced"* ]]
+}
+
+@test "maintain: it admits nothing: blocked, waiting or lapsed, the verdict, the exit code and the files stay" {
+  with_metrics
+  blocked
+  maintain
+  [[ $output == "verdict: blocked (work is not admitted)"*"maintenance until"* ]]
+  in_record '.verdict == "blocked" and (has("admission") | not)'
+  [ ! -e "$ready" ]
+  run -7 "$railhead" status --root "$root"
+  published 1
+  grep -qx 'railhead_ready 0' "$root/$METRICS"
+  # beside an admission, each has its own end
+  run -0 "$railhead" admit --for 1h --reason x --root "$root"
+  [[ $output == *"by hand: admitted until"*"by hand: maintenance until"* ]]
+  run -0 "$railhead" admit --end --root "$root"
+  published 1
+  run -0 "$railhead" admit --for 1h --reason x --root "$root"
+  run -0 "$railhead" maintain --end --root "$root"
+  run -0 "$railhead" status --root "$root"
+  published 0
+  # waiting
+  gated "$LINKS"
+  carrier 0
+  gate 7
+  in_record '.verdict == "waiting"'
+  maintain
+  in_record '.verdict == "waiting" and .waiting.until_usec > 0'
+  published 1
+}
+
+@test "maintain: a lapse is recorded, shown and healed as ever, and the window stays through it and a gate" {
+  with_metrics
+  put "$root/proc/sys/vm/swappiness" 10
+  gated "$LINKS" 'sysctl: {vm.swappiness: 10}'
+  gate 0
+  maintain
+  put "$root/proc/sys/vm/swappiness" 60
+  gate 7 --recheck
+  run -7 "$railhead" status --root "$root"
+  [[ $output == "verdict: lapsed (work is not admitted)"*"vm.swappiness"*"maintenance until"* ]]
+  published 1
+  grep -qx 'railhead_ready 0' "$root/$METRICS"
+  put "$root/proc/sys/vm/swappiness" 10
+  gate 0 --recheck
+  in_record '.verdict == "ready" and .maintenance.reason == "driver reload"'
+  gate 0 --again
+  run -0 "$railhead" apply --root "$root"
+  in_record '.verdict == "ready" and .maintenance.reason == "driver reload"'
+  published 1
+  # with another profile, too
+  gated "$LINKS" 'sysctl: {vm.swappiness: 60}'
+  gate 7
+  in_record '.maintenance.reason == "driver reload"'
+  published 1
+}
+
+@test "maintain: its end counts even if nobody clears it away, for each reader; the newest window is in force" {
+  with_metrics
+  gated "$LINKS"
+  gate 0
+  maintain
+  run -0 "$railhead" maintain --for 1m --reason y --root "$root"
+  in_record '.maintenance.until_usec - .maintenance.since_usec == 60e6 and .maintenance.reason == "y"'
+  edit_record '.maintenance.until_usec = 1'
+  run -0 "$railhead" status --root "$root"
+  [[ $output != *maintenance* ]]
+  [ "$("$railhead" status --json --root "$root" | jq 'has("maintenance")')" = false ]
+  run -0 "$railhead" status --html - --root "$root"
+  [[ $output != *maintenance* ]]
+  gate 0 --recheck
+  published 0
+  in_record 'has("maintenance")' # for the journal's last entry
+  run -0 "$railhead" maintain --end --root "$root" # the timer, late
+  in_record 'has("maintenance") | not'
+}
+
+@test "maintain: the timer ends a window whose time is over, leaves a newer one, and tells readers of a lost one" {
+  with_metrics
+  gated "$LINKS"
+  gate 0
+  put "$root/cgroup" "0::/system.slice/railhead-maintain-end.service"
+  timer() {
+    # shellcheck disable=SC2016
+    run -0 unshare -m sh -c 'mount --bind "$1/cgroup" "/proc/$$/cgroup"; exec "$2" maintain --end --root "$1"' sh "$root" "$(realpath "$railhead")"
+  }
+  maintain
+  timer
+  [ -z "$output" ]
+  in_record '.maintenance.reason == "driver reload"'
+  published 1
+  edit_record '.maintenance.until_usec = 1'
+  timer
+  in_record 'has("maintenance") | not'
+  published 0
+  maintain
+  edit_record 'del(.maintenance)'
+  timer
+  published 0
+}
+
+@test "maintain: of this boot and this user space alone" {
+  with_metrics
+  gated "$LINKS"
+  gate 0
+  maintain
+  put "$root/proc/sys/kernel/random/boot_id" 99999999-2222-3333-4444-555555555555
+  run -7 "$railhead" status --root "$root"
+  [[ $output != *maintenance* ]]
+  run -0 "$railhead" apply --stage early --root "$root"
+  published 0
+}
+
+@test "maintain: refused without a record of this boot, or with one that can't be read, with what to do" {
+  gated "$LINKS"
+  run -7 "$railhead" maintain --for 1h --reason x --root "$root"
+  [ "$output" = "railhead: maintain: railhead has not run in this boot; run \`railhead gate\`" ]
+  run -0 "$railhead" apply --root "$root" # no gate yet, and a record
+  maintain
+  in_record '.maintenance.reason == "driver reload"'
+  echo '{' >"$record"
+  run -7 "$railhead" maintain --for 1h --reason x --root "$root"
+  [[ $output == *"damaged"*"\`railhead gate --again\` writes it again" ]]
+  run -0 "$railhead" maintain --end --root "$root"
+  [ "$(cat "$record")" = '{' ]
+}
+
+@test "maintain: times and reasons that are refused" {
+  gated "$LINKS"
+  gate 0
+  for time in 59s 8d 4 "" -1h; do
+    run -2 "$railhead" maintain --for "$time" --reason x --root "$root"
+    [[ $output == "railhead: maintain: --for $time: must be 1m to 7d"* ]]
+  done
+  for reason in "" "   " $'two\nlines' "$(printf 'x%.0s' {1..201})"; do
+    run -2 "$railhead" maintain --for 1h --reason "$reason" --root "$root"
+    [[ $output == "railhead: maintain: --reason TEXT: "* ]]
+  done
+  run -2 "$railhead" maintain --for 1h --root "$root"
+  run -2 "$railhead" maintain --reason x --root "$root"
+  run -2 "$railhead" maintain --root "$root"
+  run -2 "$railhead" maintain --end --for 1h --reason x --root "$root"
+  in_record 'has("maintenance") | not'
+  maintain
+  run -0 "$railhead" maintain --for 0s --root "$root"
+  in_record 'has("maintenance") | not'
+}
+
+@test "maintain: without the right to write, nothing has begun" {
+  gated "$LINKS"
+  gate 0
+  open=$(mktemp -d) # which another user may enter
+  cp -a "$root" "$open/root"
+  cp "$railhead" "$open/railhead"
+  chmod -R a+rX "$open"
+  run -1 setpriv --reuid=65534 --regid=65534 --clear-groups "$open/railhead" maintain --for 1h --reason x --root "$open/root"
+  cmp "$record" "$open/root/run/railhead/status.json"
+  rm -rf "$open"
+  [[ $output == *"/run/railhead/lock: "*"ermission denied"* ]]
+}
+
 # --- a pass that is used again -------------------------------------------------------------------
 
 kept() { echo "$root/var/lib/railhead/pass.json"; }

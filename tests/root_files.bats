@@ -65,7 +65,7 @@ P
 verbs=("survey --json" "survey --html -" "survey --snapshot -" plan verify "apply --stage devices"
   gate "gate --recheck" "why pcie" "check" "bake" "kargs" "show" "show sku --resolved"
   "status" "history" "match --explain" "import" "draft" "calibrate" "admit --for 1h --reason x"
-  "apply --device $PF0")
+  "maintain --for 1h --reason x" "apply --device $PF0")
 
 # Under strace, into $log; the verb's own result is not judged, but that there is one.
 traced() { # ARGS...

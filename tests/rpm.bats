@@ -233,7 +233,7 @@ EOF
   [ -z "$said" ]
   diff - <(echo "$called") <<EOF
 systemctl --no-reload disable railhead-early.service railhead-devices.service railhead-ready.target
-systemctl stop railhead-admit-end.timer
+systemctl stop railhead-admit-end.timer railhead-maintain-end.timer
 railhead kargs --mend --undo
 railhead bake --root / --undo
 systemctl --no-reload disable --now railhead-recheck.timer railhead-retry.timer railhead-trial.timer

@@ -185,9 +185,9 @@ look_at_it() {
   [ -e "$root/run/railhead/trial-over" ]
 }
 
-@test "a retry, admit and a look at devices that are killed: the next of them goes on" {
+@test "a retry, admit, maintain and a look at devices that are killed: the next of them goes on" {
   local call n verb kills=0
-  for verb in "gate --retry" "admit --for 1h --reason x" "admit --end"; do
+  for verb in "gate --retry" "admit --for 1h --reason x" "admit --end" "maintain --for 1h --reason x"; do
     for call in fsync renameat unlinkat write; do
       for n in {1..10}; do
         width 8
@@ -207,7 +207,7 @@ look_at_it() {
         run -0 "$railhead" $verb --root "$root"
         case $verb in
           *retry) [ "$(claims | xargs)" = "file label metric status" ] ;;
-          *end) [ "$(claims)" = "" ] && jq -e '.verdict == "blocked"' "$record" ;;
+          *end | maintain*) [ "$(claims)" = "" ] && jq -e '.verdict == "blocked"' "$record" ;;
           *) [ "$(claims | xargs)" = "file label metric status" ] && jq -e '.verdict == "blocked"' "$record" ;;
         esac
       done
@@ -282,6 +282,30 @@ ready_no_more() { # DIR full|ro: what is claimed after the judgement, and what t
   # not even what watches the devices could be written
   [[ ${output%%exit 7*} == *"verdict: waiting"*"device-0000:"*": No space left"* ]]
   [[ ${output%%exit 7*} != *"verdict: ready"* ]]
+}
+
+@test "a full /run: a maintenance that can't be written has not begun, and one that can't be ended goes on" {
+  maintained() { "$railhead" status --json --root "$root" | jq -c '[.verdict, .maintenance.reason]'; }
+  shown() { grep '^railhead_maintenance ' "$metrics"; }
+  export -f maintained shown
+  width 8
+  run -7 "$railhead" gate --again --root "$root"
+  # shellcheck disable=SC2016
+  run on_small "$root/run/railhead" full '"$railhead" maintain --for 1h --reason x --root "$root" 2>&1 || echo "exit $?"
+    maintained; shown
+    rm "$root/run/railhead/.filler"
+    "$railhead" maintain --for 1h --reason x --root "$root" >/dev/null
+    ! cat /dev/zero >"$root/run/railhead/.filler" 2>/dev/null
+    "$railhead" maintain --end --root "$root" 2>&1 || echo "exit $?"
+    maintained; shown'
+  echo "$output"
+  [ "$(grep -v '^railhead: ' <<<"$output")" = 'exit 1
+["blocked",null]
+railhead_maintenance 0
+exit 1
+["blocked","x"]
+railhead_maintenance 1' ]
+  [ "$(grep -c '^railhead: .*status.json: No space left on device' <<<"$output")" -eq 2 ]
 }
 
 @test "a reader that goes away ends no judgement" {

@@ -15,6 +15,7 @@ limits() {
   cat <<'END'
 railhead-settled 55
 railhead-admit-end 55
+railhead-maintain-end 55
 railhead-recheck 55
 railhead-early 70
 railhead-devices 70

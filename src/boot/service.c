@@ -18,7 +18,6 @@
 #define MARK_BEGUN "railhead.begun"
 #define GATE "railhead-gate.service"
 #define RETRY_TIMER "railhead-retry.timer"
-#define ADMIT_END "railhead-admit-end"
 
 int service_reboot(const struct root *root, struct err *err)
 {
@@ -98,14 +97,19 @@ int service_retry(const struct root *root, bool on, struct err *err)
 		  : machine_stop_unit(RETRY_TIMER, err);
 }
 
-int service_admission_ends(const struct root *root, uint64_t seconds, struct err *err)
+int service_window_ends(const struct root *root, const char *verb, uint64_t seconds,
+			struct err *err)
 {
-	return root->live ? machine_run_later(ADMIT_END, seconds, err) : 0;
+	cleanup_free char *name = xasprintf("railhead-%s-end", verb);
+
+	return root->live ? machine_run_later(name, seconds, err) : 0;
 }
 
-int service_admission_over(const struct root *root, struct err *err)
+int service_window_over(const struct root *root, const char *verb, struct err *err)
 {
-	return root->live ? machine_run_never(ADMIT_END, err) : 0;
+	cleanup_free char *name = xasprintf("railhead-%s-end", verb);
+
+	return root->live ? machine_run_never(name, err) : 0;
 }
 
 bool service_reboots(const struct root *root)

@@ -53,12 +53,13 @@ int service_begun_over(const struct root *root, struct err *err);
 int service_retry(const struct root *root, bool on, struct err *err);
 
 /*
- * After that many seconds `railhead admit --end` runs, started by a transient systemd timer, so
- * that no process of railhead's has to live until then. over: removes that timer. Does nothing
- * below another root.
+ * After that many seconds `railhead VERB --end` runs (verb: "admit" or "maintain"), started by a
+ * transient systemd timer, so that no process of railhead's has to live until then. over: removes
+ * that timer. Does nothing below another root.
  */
-int service_admission_ends(const struct root *root, uint64_t seconds, struct err *err);
-int service_admission_over(const struct root *root, struct err *err);
+int service_window_ends(const struct root *root, const char *verb, uint64_t seconds,
+			struct err *err);
+int service_window_over(const struct root *root, const char *verb, struct err *err);
 
 /* Whether a shutdown is under way that ends in a boot; always true below another root. */
 bool service_reboots(const struct root *root);

@@ -99,7 +99,7 @@ struct verb {
 extern const struct verb *const verbs[]; /* NULL-terminated, in the order of the help */
 extern const struct verb verb_check, verb_explain, verb_show, verb_match, verb_survey, verb_draft,
 	verb_import, verb_plan, verb_apply, verb_verify, verb_gate, verb_status, verb_history,
-	verb_why, verb_diff, verb_admit, verb_calibrate, verb_kargs, verb_bake;
+	verb_why, verb_diff, verb_admit, verb_maintain, verb_calibrate, verb_kargs, verb_bake;
 
 /* Whether the verb with these options changes anything below the root. */
 bool invocation_writes(const struct invocation *inv, const struct verb *verb);

@@ -47,8 +47,8 @@ void status_judge_age(const struct root *root, struct record *r)
 }
 
 /*
- * Also judges the age of the last look. Waits for a judgement for a moment only. A state that lasts
- * is shown, because it lasts if the judgement was killed.
+ * Also judges the age of the last look, and drops a maintenance that is over. Waits for a judgement
+ * for a moment only. A state that lasts is shown, because it lasts if the judgement was killed.
  */
 void status_load_settled(const struct root *root, struct status *ret)
 {
@@ -58,6 +58,8 @@ void status_load_settled(const struct root *root, struct status *ret)
 		status_free(ret);
 		usleep(LOOK_AGAIN_US);
 	}
+	if (!record_is_maintained(&ret->record))
+		record_end_window(&ret->record.maintenance);
 	status_judge_age(root, &ret->record);
 }
 

@@ -326,7 +326,7 @@ static void set_record(struct move *m, const struct verdict *v)
 {
 	if (does(m, FLOW_HAND_OVER)) {
 		journal_admitted(m->f->root, m->record, m->f->over);
-		record_end_admission(m->record);
+		record_end_window(&m->record->admission);
 	}
 	if (does(m, FLOW_JUDGES)) {
 		m->f->news = !record_says(m->record, v);
@@ -383,7 +383,7 @@ static void set_timers(struct move *m)
 	if (does(m, FLOW_RETRY_ON) || (does(m, FLOW_RETRY_OFF) && m->waited))
 		note_lesser(m, service_retry(root, does(m, FLOW_RETRY_ON), &err), &err, "");
 	if (does(m, FLOW_HAND_TIMER_OFF) && m->by_hand)
-		note_lesser(m, service_admission_over(root, &err), &err, "");
+		note_lesser(m, service_window_over(root, "admit", &err), &err, "");
 }
 
 /* Replaces a verdict that could not be written: work is admitted once the record has room. */

@@ -156,17 +156,28 @@ void journal_unreadable(const struct root *root, const char *sentence)
 				    MESSAGE_ID_UNREADABLE, NULL);
 }
 
-void journal_admitted(const struct root *root, const struct record *r, const char *over)
+static void journal_window(const struct root *root, const struct record *r, const struct window *w,
+			   const char *what, const char *over, const char *id)
 {
 	const struct libsystemd *sd = journal(root);
-	const struct admission *a = &r->admission;
 
 	if (!sd)
 		return;
-	sd->sd_journal_send("MESSAGE=admission by hand: %s%suntil %s by %s: %s", over ? over : "",
-			    over ? "; it was " : "", or_empty(a->ends), or_empty(a->who),
-			    or_empty(a->reason), "PRIORITY=%i", LOG_NOTICE, "MESSAGE_ID=%s",
-			    over ? MESSAGE_ID_ADMITTED_OVER : MESSAGE_ID_ADMITTED, "RESULT=%s",
-			    verdict_name(r->verdict.kind), "WHO=%s", or_empty(a->who), "REASON=%s",
-			    or_empty(a->reason), "UNTIL=%s", or_empty(a->ends), NULL);
+	sd->sd_journal_send("MESSAGE=%s: %s%suntil %s by %s: %s", what, or_empty(over),
+			    over ? "; it was " : "", or_empty(w->ends), or_empty(w->who),
+			    or_empty(w->reason), "PRIORITY=%i", LOG_NOTICE, "MESSAGE_ID=%s", id,
+			    "RESULT=%s", verdict_name(r->verdict.kind), "WHO=%s", or_empty(w->who),
+			    "REASON=%s", or_empty(w->reason), "UNTIL=%s", or_empty(w->ends), NULL);
+}
+
+void journal_admitted(const struct root *root, const struct record *r, const char *over)
+{
+	journal_window(root, r, &r->admission, "admission by hand", over,
+		       over ? MESSAGE_ID_ADMITTED_OVER : MESSAGE_ID_ADMITTED);
+}
+
+void journal_maintenance(const struct root *root, const struct record *r, const char *over)
+{
+	journal_window(root, r, &r->maintenance, "maintenance", over,
+		       over ? MESSAGE_ID_MAINTENANCE_OVER : MESSAGE_ID_MAINTENANCE);
 }

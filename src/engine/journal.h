@@ -18,6 +18,8 @@
 #define MESSAGE_ID_UNREADABLE "417a3801eb604cbb8c837f20f397afa8"
 #define MESSAGE_ID_ADMITTED "b9a3d6c2f0724d3fa5f1c7be64219d07"
 #define MESSAGE_ID_ADMITTED_OVER "7d1e58a94b6c4f2e93a0dc8517f36b42"
+#define MESSAGE_ID_MAINTENANCE "243183f21c534b64afd872fa4608f693"
+#define MESSAGE_ID_MAINTENANCE_OVER "3e4ca655005f4333890d5853eb4b5bf7"
 
 /* Writes only if the run is on the machine itself: a tree has no journal. */
 void journal_change(const struct run *run, enum stage stage, const struct change *c);
@@ -31,3 +33,5 @@ void journal_verdict(const struct root *root, const struct record *r);
 void journal_unreadable(const struct root *root, const char *sentence);
 /* Work is admitted by hand (over: NULL), or the admission ends (over: "its time is over"). */
 void journal_admitted(const struct root *root, const struct record *r, const char *over);
+/* Maintenance begins or ends, likewise. */
+void journal_maintenance(const struct root *root, const struct record *r, const char *over);

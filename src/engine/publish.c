@@ -169,10 +169,14 @@ char *publish_metrics(const struct record *record, bool ready, bool recheck)
 		 "verdict.\n"
 		 "# TYPE railhead_admitted_by_hand gauge\n"
 		 "railhead_admitted_by_hand %d\n"
+		 "# HELP railhead_maintenance Whether a person has announced work on the node, so "
+		 "that nobody need be called.\n"
+		 "# TYPE railhead_maintenance gauge\n"
+		 "railhead_maintenance %d\n"
 		 "# HELP railhead_info The profile of this boot and its verdict; always 1.\n"
 		 "# TYPE railhead_info gauge\n"
 		 "railhead_info{",
-		 ready, by_hand(record, ready));
+		 ready, by_hand(record, ready), record_is_maintained(record));
 	add_label(&out, "profile", or_empty(record->profile.name));
 	str_add(&out, ",");
 	add_label(&out, "version", or_empty(record->profile.version));

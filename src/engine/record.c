@@ -399,22 +399,32 @@ bool record_is_let_in(const struct record *r)
 	return clock_usec() < r->admission.until && streq(r->admission.digest, record_digest(r));
 }
 
-void record_let_in(struct record *r, uint64_t since, uint64_t until, const char *ends,
-		   const char *who, const char *reason)
+bool record_is_maintained(const struct record *r)
 {
-	record_end_admission(r);
-	r->admission = (struct admission){since,	 until,
-					  xstrdup(ends), xstrdup(record_digest(r)),
-					  xstrdup(who),	 xstrdup(reason)};
+	return clock_usec() < r->maintenance.until;
+}
+
+void record_open_window(const struct record *r, struct window *w, uint64_t since, uint64_t until,
+			const char *ends, const char *who, const char *reason)
+{
+	record_end_window(w);
+	*w = (struct window){since,	   until,	   xstrdup(ends), xstrdup(record_digest(r)),
+			     xstrdup(who), xstrdup(reason)};
+}
+
+static char *window_line(const char *what, const struct window *w)
+{
+	return xasprintf("%s until %s by %s: %s", what, w->ends, w->who, w->reason);
 }
 
 char *record_admission_line(const struct record *r)
 {
-	const struct admission *a = &r->admission;
+	return record_is_let_in(r) ? window_line("admitted", &r->admission) : NULL;
+}
 
-	return record_is_let_in(r)
-		       ? xasprintf("admitted until %s by %s: %s", a->ends, a->who, a->reason)
-		       : NULL;
+char *record_maintenance_line(const struct record *r)
+{
+	return record_is_maintained(r) ? window_line("maintenance", &r->maintenance) : NULL;
 }
 
 bool record_admits(const struct record *r)

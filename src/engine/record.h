@@ -108,14 +108,14 @@ struct drift {
 };
 
 /*
- * Work admitted by hand (`railhead admit`) on a node whose verdict keeps work out. The verdict does
- * not change. The admission is for one profile, and ends with the boot or at its end time. Readers
- * ignore an admission after its end time, even if it is still recorded.
+ * A time that a person gave the node. The verdict does not change. The window ends with the boot's
+ * user space or at its end time. Readers ignore a window after its end time, even if it is still
+ * recorded.
  */
-struct admission {
-	uint64_t since, until; /* until 0: no admission */
+struct window {
+	uint64_t since, until; /* until 0: no window */
 	char *ends;	       /* until, as UTC: "2026-11-21T22:00:00Z" */
-	char *digest;	       /* of the profile */
+	char *digest;	       /* of the profile when the window began */
 	char *who, *reason;
 };
 
@@ -148,7 +148,10 @@ struct record {
 	unsigned int too_old;
 	bool unwatched; /* likewise: railhead.conf says that nothing looks again */
 	struct drift drift;
-	struct admission admission;
+	/* `railhead admit`: work runs although the verdict keeps work out; for one profile alone */
+	struct window admission;
+	/* `railhead maintain`: planned work, for which nobody is called; admits nothing */
+	struct window maintenance;
 	struct strv warnings; /* sentences: failures to inform other readers, each once */
 	struct strv trends;   /* sentences: figures that get worse from boot to boot */
 };
@@ -244,12 +247,16 @@ bool record_is_unjudged(const struct record *r);
 
 /* An admission is in force: its time is not over, and it is for the record's profile. */
 bool record_is_let_in(const struct record *r);
-/* Admits work by hand, with the record's profile. Times as in struct admission; copies texts. */
-void record_let_in(struct record *r, uint64_t since, uint64_t until, const char *ends,
-		   const char *who, const char *reason);
-void record_end_admission(struct record *r);
+/* The time of the maintenance is not over. */
+bool record_is_maintained(const struct record *r);
+/* Replaces a window of the record. Times as in struct window; copies texts. */
+void record_open_window(const struct record *r, struct window *w, uint64_t since, uint64_t until,
+			const char *ends, const char *who, const char *reason);
+void record_end_window(struct window *w);
 /* "admitted until ... by ...: reason" if an admission is in force, else NULL. The caller frees. */
 char *record_admission_line(const struct record *r);
+/* "maintenance until ... by ...: reason", likewise. */
+char *record_maintenance_line(const struct record *r);
 /* Whether work may run: by the verdict, or by hand until its time is over. */
 bool record_admits(const struct record *r);
 /* Microseconds from one recheck to the next. */

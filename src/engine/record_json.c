@@ -132,12 +132,10 @@ static STORED_TABLE(drift_stored,
 		    STORED(drift, lapses, "lapses", NUMBER, .required = true, .omit = true),
 		    STORED(drift, quiet_at, "quiet_usec", NUMBER));
 
-static STORED_TABLE(admission_stored, STORED(admission, since, "since_usec", NUMBER),
-		    STORED(admission, until, "until_usec", NUMBER, .required = true, .omit = true),
-		    STORED(admission, ends, "until", STRING),
-		    STORED(admission, digest, "digest", STRING),
-		    STORED(admission, who, "who", STRING),
-		    STORED(admission, reason, "reason", STRING));
+static STORED_TABLE(window_stored, STORED(window, since, "since_usec", NUMBER),
+		    STORED(window, until, "until_usec", NUMBER, .required = true, .omit = true),
+		    STORED(window, ends, "until", STRING), STORED(window, digest, "digest", STRING),
+		    STORED(window, who, "who", STRING), STORED(window, reason, "reason", STRING));
 
 /* --- the whole --------------------------------------------------------------------------- */
 
@@ -160,7 +158,8 @@ static STORED_TABLE(
 	STORED(record, too_old, "not_looked_at_minutes", NUMBER, .omit = true),
 	STORED(record, unwatched, "recheck_off", BOOL, .omit = true),
 	STORED(record, drift, "drift", STRUCT, .rows = drift_stored),
-	STORED(record, admission, "admission", STRUCT, .rows = admission_stored),
+	STORED(record, admission, "admission", STRUCT, .rows = window_stored),
+	STORED(record, maintenance, "maintenance", STRUCT, .rows = window_stored),
 	STORED(record, profile, "profile", STRUCT, .rows = record_profile_stored),
 	STORED(record, sets, "sets", STRUCT, .rows = sets_stored, .omit = true),
 	STORED(record, missing, "missing", STRUCT, .rows = missing_list_stored, .omit = true),
@@ -237,10 +236,10 @@ const char *record_why_none(const struct record *r)
 	return r->unreadable ? r->unreadable : "railhead has not run in this boot";
 }
 
-void record_end_admission(struct record *r)
+void record_end_window(struct window *w)
 {
-	stored_free(admission_stored, &r->admission);
-	r->admission = (struct admission){0};
+	stored_free(window_stored, w);
+	*w = (struct window){0};
 }
 
 void record_sets_free(struct record_sets *sets)

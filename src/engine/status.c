@@ -28,7 +28,7 @@ static void forget_claim(struct status *s)
 	cleanup_free char *text = NULL;
 
 	s->claim_lost = true;
-	record_end_admission(r);
+	record_end_window(&r->admission);
 	if (!r->verdict.admit)
 		return;
 	text = xasprintf("the verdict was '%s', and " STATE_DIR "/" READY_FILE
@@ -130,7 +130,7 @@ int status_withdraw(const struct root *root, struct status *s, struct err *err)
 static void drop_admission(struct record *r)
 {
 	if (r->verdict.admit || !record_is_let_in(r))
-		record_end_admission(r);
+		record_end_window(&r->admission);
 }
 
 static char *ready_text(const struct record *r)
@@ -149,7 +149,7 @@ static void set_warnings(struct status *s)
 		strv_add(&s->record.warnings, s->warnings.v[i]);
 }
 
-static int write_record(const struct root *root, const struct record *r, struct err *err)
+int status_write(const struct root *root, const struct record *r, struct err *err)
 {
 	json_t *doc = record_to_json(r);
 	cleanup_free char *text = json_dumps(doc, JSON_INDENT(1));
@@ -171,7 +171,7 @@ int status_store(const struct root *root, struct status *s, struct err *err)
 	if (r < 0 && !strv_contains(&s->warnings, err->text))
 		strv_add(&s->warnings, err->text);
 	set_warnings(s);
-	w = write_record(root, &s->record, r < 0 ? &later : err);
+	w = status_write(root, &s->record, r < 0 ? &later : err);
 	if (w < 0 && !admitted)
 		state_remove(root, RECORD_FILE, NULL);
 	if (w == 0 && admitted && has_ready_file(root))

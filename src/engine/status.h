@@ -59,6 +59,11 @@ int status_withdraw(const struct root *root, struct status *s, struct err *err);
  * removal needs no space. Drops an admission that is over or no longer needed.
  */
 int status_store(const struct root *root, struct status *s, struct err *err);
+/*
+ * Writes a record with the verdict and the claims that are on disk. An error leaves the record on
+ * disk as it was.
+ */
+int status_write(const struct root *root, const struct record *r, struct err *err);
 /* Informs other readers again, before the label expires. */
 void status_renew(const struct root *root, struct status *s);
 /* Writes the record; then, if it admits work, creates the ready file and informs other readers. */

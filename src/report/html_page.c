@@ -69,6 +69,7 @@ static void put_verdict(FILE *out, const struct record *r)
 {
 	cleanup_free char *by_hand = record_admission_line(r), *profile = profile_of(r);
 	cleanup_free char *skipped = skipped_of(r), *age = age_text(r);
+	cleanup_free char *maintenance = record_maintenance_line(r);
 
 	html(out,
 	     "<section class=\"verdict %s\" aria-label=verdict>\n<p class=word>%s</p>\n<p>%s</p>\n",
@@ -76,6 +77,7 @@ static void put_verdict(FILE *out, const struct record *r)
 	html(out, "<dl class=terms>\n");
 	html_term(out, "Age", age);
 	html_term(out, "By hand", by_hand);
+	html_term(out, "By hand", maintenance);
 	html_term(out, "Profile", profile);
 	html_term(out, "Without", skipped);
 	for (size_t i = 0; i < r->warnings.n; i++)

@@ -67,6 +67,13 @@ static void add_stages(const struct record *r, struct moments *ret)
 	}
 }
 
+static void add_window(const struct window *w, const char *name, struct moments *ret)
+{
+	if (w->until)
+		add_moment(ret, w->since, 0, "device", name,
+			   xasprintf("until %s, by %s: %s", w->ends, w->who, w->reason));
+}
+
 static void add_rest(const struct record *r, struct moments *ret)
 {
 	const struct waiting *w = &r->waiting;
@@ -81,10 +88,8 @@ static void add_rest(const struct record *r, struct moments *ret)
 		add_moment(ret, r->devices.v[i].applied_at, r->devices.v[i].duration, "device",
 			   r->devices.v[i].addr,
 			   xasprintf("came back and was set up again: %s", r->devices.v[i].lost));
-	if (r->admission.until)
-		add_moment(ret, r->admission.since, 0, "device", "admitted by hand",
-			   xasprintf("until %s, by %s: %s", r->admission.ends, r->admission.who,
-				     r->admission.reason));
+	add_window(&r->admission, "admitted by hand", ret);
+	add_window(&r->maintenance, "maintenance", ret);
 }
 
 static int by_time(const void *a, const void *b)

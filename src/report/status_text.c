@@ -400,6 +400,7 @@ static void print_numbers(const struct page *p)
 void status_render(FILE *out, const struct record *r, const struct screen *screen)
 {
 	cleanup_free char *by_hand = record_admission_line(r), *age = age_text(r);
+	cleanup_free char *maintenance = record_maintenance_line(r);
 	struct page p = {.out = out, .record = r, .screen = screen};
 
 	if (!r->judged) {
@@ -413,6 +414,8 @@ void status_render(FILE *out, const struct record *r, const struct screen *scree
 		print_line(&p, "age:", "%s", age);
 	if (by_hand)
 		print_line(&p, "by hand:", "%s", by_hand);
+	if (maintenance)
+		print_line(&p, "by hand:", "%s", maintenance);
 	print_skipped(&p);
 	print_waiting(&p);
 	for (size_t i = 0; i < r->warnings.n; i++)

@@ -127,8 +127,8 @@ TELLS(int, service_trial_over,
       (root, cmdline, plan, err), "trial over")
 TELLS(int, service_retry, (const struct root *root, bool on, struct err *err), (root, on, err),
       on ? "retry on" : "retry off")
-TELLS(int, service_admission_over, (const struct root *root, struct err *err), (root, err),
-      "hand timer off")
+TELLS(int, service_window_over, (const struct root *root, const char *verb, struct err *err),
+      (root, verb, err), streq(verb, "admit") ? "hand timer off" : "timer off")
 
 static struct strv parsed;
 

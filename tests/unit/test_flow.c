@@ -484,7 +484,8 @@ static void let_in(struct scene *sc)
 {
 	uint64_t now = clock_usec();
 
-	record_let_in(&sc->status.record, now, now + MINUTE, "2030-01-01T00:00:00Z", "x", "y");
+	record_open_window(&sc->status.record, &sc->status.record.admission, now, now + MINUTE,
+			   "2030-01-01T00:00:00Z", "x", "y");
 	assert_int_equal(move(sc, FLOW_ADMIT), 0);
 	assert_true(tree_has(sc->t, READY) && is_told(sc, "journal: by hand"));
 	assert_int_equal(flow_state(&sc->status.record), FLOW_KEPT_OUT);

@@ -464,8 +464,9 @@ static void fill(struct values *v, struct record *r)
 	texts(v, &r->numbers.unjudged);
 	r->waiting = (struct waiting){any(v, UINT32_MAX), any(v, UINT32_MAX), any(v, UINT32_MAX)};
 	r->drift = (struct drift){any(v, INT32_MAX), any(v, UINT32_MAX)};
-	r->admission = (struct admission){
-		any(v, UINT32_MAX), any(v, UINT32_MAX), text(v), text(v), text(v), text(v)};
+	for (size_t i = 0; i < 2; i++)
+		*(i ? &r->maintenance : &r->admission) = (struct window){
+			any(v, UINT32_MAX), any(v, UINT32_MAX), text(v), text(v), text(v), text(v)};
 	texts(v, &r->warnings);
 	texts(v, &r->trends);
 }

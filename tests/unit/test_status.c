@@ -16,6 +16,7 @@
 	"{\"schema\": 2, \"boot_id\": \"" BOOT                                                    \
 	"\", \"user_space\": \"%s\", \"verdict\": \"ready\", "                                    \
 	"\"admit\": true, \"profile\": {\"digest\": \"x\"}, \"admission\": {\"until_usec\": 1}, " \
+	"\"maintenance\": {\"until_usec\": 1}, "                                                  \
 	"\"stages\": {\"initrd\": {\"counts\": {}}, \"devices\": {\"counts\": {}}}}"
 
 static void test_user_space(void **state)
@@ -45,6 +46,7 @@ static void test_user_space(void **state)
 		assert_true(s.record.stage[STAGE_INITRD].ran);
 		assert_int_equal(s.record.stage[STAGE_DEVICES].ran, t[i].kept);
 		assert_int_equal(s.record.admission.until != 0, t[i].kept);
+		assert_int_equal(s.record.maintenance.until != 0, t[i].kept);
 		status_free(&s);
 	}
 }

@@ -4,7 +4,7 @@ from harness import SNAPSHOT, case, contains, equal, expect, let_stop, status_js
 
 UNITS = ("railhead-early.service railhead-devices.service railhead-gate.service"
          " railhead-ready.target railhead-device@.service railhead-retry.timer"
-         " railhead-admit-end.service railhead-trial.timer railhead-trial.service"
+         " railhead-admit-end.service railhead-maintain-end.service railhead-trial.timer railhead-trial.service"
          " railhead-trial-stop.service")
 
 
@@ -20,7 +20,7 @@ def within_limits(vm):
     features = "/etc/kubernetes/node-feature-discovery/features.d"
     vm.sh(f"mkdir -p {features}")
     own = vm.sh("readlink /proc/1/ns/mnt")
-    for unit in ("recheck", "settled", "admit-end"):
+    for unit in ("recheck", "settled", "admit-end", "maintain-end"):
         vm.sh(f"mkdir -p /run/systemd/system/railhead-{unit}.service.d"
               f" && cat >/run/systemd/system/railhead-{unit}.service.d/look.conf <<'U'\n[Service]\n"
               "ExecStartPost=/bin/sh -c 'readlink /proc/self/ns/mnt; cat /proc/self/status; "

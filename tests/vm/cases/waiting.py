@@ -107,8 +107,13 @@ def blocked_and_admitted(vm):
     equal("work", vm.sh("systemctl show -p InvocationID,ActiveState gated.service"
                         " railhead-ready.target"), work)
     eventually(vm, "! systemctl list-units --all --no-legend | grep -q railhead-admit-end.timer")
+    exits(vm, "railhead maintain --for 1m --reason 'a new cable' 2>&1", 0, 120)
+    contains("railhead status", exits(vm, "railhead status", 7), "by hand: maintenance until", "a new cable")
+    eventually(vm, "! railhead status | grep -q maintenance")
+    eventually(vm, "! systemctl list-units --all --no-legend | grep -q railhead-maintain-end.timer")
     contains("journal", vm.sh("journalctl -b --no-pager -o cat -t railhead"),
-             "admission by hand: until", "its time is over; it was until")
+             "admission by hand: until", "admission by hand: its time is over; it was until",
+             "maintenance: until", "maintenance: its time is over; it was until")
 
 
 CHECK = "/root/check"  # a site's command, which hangs while there is /run/hang
