@@ -244,6 +244,20 @@ short_deadlines() {
   sets ""
 }
 
+# A maintenance window silences alerts, and neither admits work nor takes it away.
+@test "slurm, plugin: planned work drains a node that lapses, and leaves a ready one alone" {
+  ready
+  run -0 "$railhead" maintain --for 1h --reason test --root "$root"
+  says 0 admitted
+  sets ""
+  lapse
+  says 1 "lapsed: $code"
+  sets "State=DRAIN Reason=railhead: $code"
+  put "$root/proc/sys/vm/swappiness" 10
+  run -0 "$railhead" gate --recheck --root "$root"
+  sets State=RESUME
+}
+
 @test "slurm: a node of another code gets the code of now, and is resumed whatever else Slurm says of it" {
   other="railhead: RH-NIC-LINK-WIDTH"
   for state in IDLE+DRAIN MIXED+DRAIN ALLOCATED+DRAIN 'DOWN*+DRAIN' IDLE+DRAIN+NOT_RESPONDING; do
@@ -466,6 +480,8 @@ import re, sys, yaml
 published = open(sys.argv[2]).read()
 for rule in group["rules"]:
     assert rule["for"] and rule["labels"]["severity"] and rule["annotations"]["summary"], rule
+    of_verdict = rule["alert"] not in ("RailheadMetricsGone", "RailheadMetricsAbsent")
+    assert (" unless on (job, instance) railhead_maintenance == 1" in rule["expr"]) == of_verdict, rule
     for name in re.findall(r"railhead_\w+", rule["expr"]):
         assert name in published, name
 P
