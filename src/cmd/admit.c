@@ -167,7 +167,7 @@ static const struct hand maintenance = {"maintain", "no maintenance is announced
 static int begin(const struct hand *hand, struct flow *flow, struct window *w,
 		 const struct invocation *inv, uint64_t usec)
 {
-	const struct record *r = &flow->status->record;
+	struct record *r = &flow->status->record;
 	cleanup_free char *ends = utc(usec), *by = who();
 	uint64_t now = clock_usec();
 	struct err err = {0};
