@@ -277,6 +277,45 @@ bool cpus_same_mask(const char *a, const char *b)
 	       memcmp(&x, &y, sizeof(x)) == 0;
 }
 
+enum { NUMBERS_MAX = 65536 }; /* of a bitmap that the kernel prints as a list: those of ports */
+
+/* One bit for each number. */
+struct numbers {
+	uint64_t bit[NUMBERS_MAX / 64];
+};
+
+static bool parse_member(const char **p, uint64_t *ret)
+{
+	bool zero_led = (*p)[0] == '0' && isdigit((unsigned char)(*p)[1]);
+
+	return !zero_led && digits(*p, p, ret) == 0 && *ret < NUMBERS_MAX;
+}
+
+static bool parse_numbers(const char *s, struct numbers *ret)
+{
+	uint64_t from, to;
+
+	for (*ret = (struct numbers){0}; *s; s += *s == ',') {
+		if (!parse_member(&s, &from))
+			return false;
+		to = from;
+		if (*s == '-' && (s++, !parse_member(&s, &to)))
+			return false;
+		if (to < from || (*s && (*s != ',' || !s[1])))
+			return false;
+		for (uint64_t n = from; n <= to; n++)
+			ret->bit[n / 64] |= UINT64_C(1) << (n % 64);
+	}
+	return true;
+}
+
+bool numbers_same_set(const char *a, const char *b)
+{
+	struct numbers x, y;
+
+	return parse_numbers(a, &x) && parse_numbers(b, &y) && memcmp(&x, &y, sizeof(x)) == 0;
+}
+
 char *cpus_format_mask(const struct cpus *c)
 {
 	struct str out = {0};

@@ -57,6 +57,11 @@ int cpus_parse_mask(const char *s, struct cpus *ret);
 char *cpus_format_mask(const struct cpus *c); /* caller frees */
 /* Whether both are masks of the same CPUs; leading zeros do not matter. */
 bool cpus_same_mask(const char *a, const char *b);
+/*
+ * Whether both are lists of the same numbers below 65536, such as CPUs or ports: "9100-9101,30000".
+ * A number with a leading zero is no number here: some files of the kernel take it for octal.
+ */
+bool numbers_same_set(const char *a, const char *b);
 bool cpus_has(const struct cpus *c, unsigned int n);
 void cpus_add(struct cpus *c, unsigned int n);
 void cpus_add_all(struct cpus *c, const struct cpus *more);    /* c |= more */

@@ -256,7 +256,7 @@ static void claim_one(struct search *s, const struct change *c, const char *path
 	if (owner) {
 		join(&s->owners, owner);
 	} else if (other && !(change_equal(c->compare, c->desired, other->desired) ||
-			      change_equal(other->compare, c->desired, other->desired))) {
+			      change_equal(other->compare, other->desired, c->desired))) {
 		if (!ret->contested++) {
 			ret->contest = describe_contest(c, other, path);
 			ret->first = xstrdup(path);

@@ -346,16 +346,102 @@ static bool same_words(const char *a, const char *b)
 	}
 }
 
-bool change_equal(enum compare how, const char *desired, const char *observed)
+/* The length of the word at *s, which is behind white space; 0: the end. */
+static size_t next_word(const char **s)
+{
+	*s = skip_space(*s);
+	return strcspn(*s, " \t\n\v\f\r");
+}
+
+/*
+ * Reads a number as proc_get_long() of kernel/sysctl.c: a minus, and the base of simple_strtoul().
+ * The C library also knows binary numbers, "0b1".
+ */
+static bool read_number(const char *word, size_t len, bool *ret_minus, unsigned long long *ret)
+{
+	const char *digits = word + (*word == '-');
+	char *end;
+
+	if (!isdigit((unsigned char)*digits) ||
+	    (digits[0] == '0' && tolower((unsigned char)digits[1]) == 'b'))
+		return false;
+	errno = 0;
+	*ret = strtoull(digits, &end, 0);
+	*ret_minus = digits > word && *ret;
+	return !errno && end == word + len;
+}
+
+static bool same_number(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	unsigned long long x, y;
+	bool minus_x, minus_y;
+
+	return read_number(a, a_len, &minus_x, &x) && read_number(b, b_len, &minus_y, &y) &&
+	       x == y && minus_x == minus_y;
+}
+
+static bool same_numbers(const char *a, const char *b)
+{
+	for (;;) {
+		size_t in_a = next_word(&a), in_b = next_word(&b);
+
+		if (!in_a || !in_b)
+			return in_a == in_b;
+		if (!(in_a == in_b && strncmp(a, b, in_a) == 0) && !same_number(a, in_a, b, in_b))
+			return false;
+		a += in_a;
+		b += in_b;
+	}
+}
+
+/* Whether each word of the one text is in the other. */
+static bool words_are_in(const char *some, const char *all)
+{
+	for (size_t len; (len = next_word(&some)); some += len) {
+		const char *s = all;
+		size_t n;
+
+		while ((n = next_word(&s)) && !(n == len && strncmp(s, some, n) == 0))
+			s += n;
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+/* 1, 0, or -1: as kstrtobool() reads neither. */
+static int read_switch(const char *s)
+{
+	static const char *const on[] = {"1", "Y", "y", "true", "on", NULL}, *const off[] = {
+										     "0",   "N",
+										     "n",   "false",
+										     "off", NULL};
+
+	return word_is_one_of(s, on) ? 1 : word_is_one_of(s, off) ? 0 : -1;
+}
+
+static bool read_bound(const char *s, uint64_t *ret)
+{
+	return parse_u64(s + (str_starts(s, ">=") ? 2 : 0), ret) == 0;
+}
+
+static bool means_equal(enum compare how, const char *desired, const char *observed)
 {
 	uint64_t want, have;
 
 	switch (how) {
 	case COMPARE_TEXT:
-		return same_words(desired, observed) || selected_is(observed, desired);
+		return false;
+	case COMPARE_NUMBERS:
+		return same_numbers(desired, observed);
+	case COMPARE_LIST:
+		return numbers_same_set(desired, observed);
+	case COMPARE_WORDS:
+		return words_are_in(desired, observed) && words_are_in(observed, desired);
+	case COMPARE_SWITCH:
+		return read_switch(desired) >= 0 && read_switch(desired) == read_switch(observed);
 	case COMPARE_AT_LEAST:
-		return parse_u64(desired, &want) == 0 && parse_u64(observed, &have) == 0 &&
-		       have >= want;
+		return read_bound(desired, &want) && read_bound(observed, &have) && have >= want;
 	case COMPARE_PARAM:
 		return streq(param_value(desired), param_value(observed));
 	case COMPARE_MASK:
@@ -364,6 +450,14 @@ bool change_equal(enum compare how, const char *desired, const char *observed)
 		return version_fits(desired, observed);
 	}
 	return false;
+}
+
+bool change_equal(enum compare how, const char *desired, const char *observed)
+{
+	bool bounds = how == COMPARE_AT_LEAST || how == COMPARE_VERSION;
+
+	return (!bounds && (same_words(desired, observed) || selected_is(observed, desired))) ||
+	       means_equal(how, desired, observed);
 }
 
 void change_found(struct change *c, int64_t number)

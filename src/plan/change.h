@@ -19,11 +19,15 @@
 struct ynode; /* of profile/yaml.h */
 
 enum compare {
-	COMPARE_TEXT,	  /* equal, ignoring white space; "[x] y" is x */
-	COMPARE_AT_LEAST, /* numbers */
+	COMPARE_TEXT,	  /* equal, ignoring white space; "[x] y" is x. Enough for all but bounds */
+	COMPARE_NUMBERS,  /* words, of which numbers are in any base: "4 0x10 010" */
+	COMPARE_LIST,	  /* sets of numbers: "9100-9101,30000" */
+	COMPARE_WORDS,	  /* sets of words */
+	COMPARE_SWITCH,	  /* 1 is true and Y, 0 is false and N: kstrtobool() of the kernel */
+	COMPARE_AT_LEAST, /* a bound: decimal numbers, "16" or ">=16" */
 	COMPARE_PARAM,	  /* as the kernel prints module parameters: Y is 1, N is 0 */
 	COMPARE_MASK,	  /* hexadecimal words, ignoring leading zeros */
-	COMPARE_VERSION,  /* ">=24.10" or "24.10" (base/version.h) */
+	COMPARE_VERSION,  /* a bound: ">=24.10" or "24.10" (base/version.h) */
 };
 
 /* Another change that may share a file with this change. */

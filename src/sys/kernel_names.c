@@ -202,11 +202,16 @@ static bool is_undocumented(const char *path, size_t dir)
 	return dir && !strstr(sysctls, first);
 }
 
-bool sysctl_known(const char *path)
+bool sysctl_documented(const char *path)
 {
 	cleanup_free char *name = without_interface(path);
 
-	return names_have(NAMES(sysctls), name) || is_undocumented(path, module_dir(path));
+	return names_have(NAMES(sysctls), name);
+}
+
+bool sysctl_known(const char *path)
+{
+	return sysctl_documented(path) || is_undocumented(path, module_dir(path));
 }
 
 char *sysctl_near(const char *path)

@@ -23,6 +23,8 @@ char *kernel_arg_near(const char *arg);
  * that has no documentation.
  */
 bool sysctl_known(const char *path);
+/* Checks the same, without these directories. */
+bool sysctl_documented(const char *path);
 /* Like kernel_arg_near(), with dots: "net.core.rmem_max". */
 char *sysctl_near(const char *path);
 

@@ -54,11 +54,16 @@ static const char *const phase_names[PHASE_COUNT] = {
 /* "ID STAGE.PHASE [LANE] KIND TARGET = DESIRED", and what else is out of the ordinary. */
 static void describe(const struct change *c, struct str *out)
 {
-	static const char *const compare[] = {"", " at-least", " param"};
+	static const char *const compare[COMPARE_VERSION + 1] = {
+		[COMPARE_LIST] = " list",	[COMPARE_WORDS] = " words",
+		[COMPARE_SWITCH] = " switch",	[COMPARE_AT_LEAST] = " at-least",
+		[COMPARE_PARAM] = " param",	[COMPARE_MASK] = " mask",
+		[COMPARE_VERSION] = " version",
+	};
 
 	str_addf(out, "%s %s.%s [%s] %s %s = %s", c->id, stage_name(c->stage),
 		 phase_names[c->phase], c->lane, c->kind->name, c->target, c->desired);
-	str_add(out, compare[c->compare]);
+	str_add(out, or_empty(compare[c->compare]));
 	if (c->waits_for)
 		str_addf(out, " waits-for %s", c->waits_for);
 	if (c->while_id)
@@ -747,6 +752,51 @@ static void test_compare(void **state)
 		{COMPARE_PARAM, "0", "Y", false},
 		{COMPARE_PARAM, "no", "N", false},
 		{COMPARE_PARAM, "8", "8", true},
+		{COMPARE_AT_LEAST, ">=16", "17", true},
+		{COMPARE_AT_LEAST, ">=16", "15", false},
+		{COMPARE_AT_LEAST, ">=16", ">=18", true},
+		{COMPARE_AT_LEAST, ">=18", ">=16", false},
+		{COMPARE_AT_LEAST, ">=16", "-1", false},
+		{COMPARE_AT_LEAST, ">=16", "", false},
+		{COMPARE_NUMBERS, "0x10", "16", true},
+		{COMPARE_NUMBERS, "010", "8", true},
+		{COMPARE_NUMBERS, "010", "10", false},
+		{COMPARE_NUMBERS, "08", "8", false},
+		{COMPARE_NUMBERS, "0b11", "3", false},
+		{COMPARE_NUMBERS, "+5", "5", false},
+		{COMPARE_NUMBERS, "-0", "0", true},
+		{COMPARE_NUMBERS, "-5", "5", false},
+		{COMPARE_NUMBERS, "0x", "0", false},
+		{COMPARE_NUMBERS, "5x", "5", false},
+		{COMPARE_NUMBERS, "", "0", false},
+		{COMPARE_NUMBERS, "18446744073709551616", "0", false},
+		{COMPARE_NUMBERS, "18446744073709551616", "18446744073709551617", false},
+		{COMPARE_NUMBERS, "0x1 0x2", "1\t2", true},
+		{COMPARE_NUMBERS, "0x1", "1\t2", false},
+		{COMPARE_NUMBERS, "0x1 2 3", "1\t2", false},
+		{COMPARE_NUMBERS, "core", "core", true},
+		{COMPARE_LIST, "3,1-2", "1-3", true},
+		{COMPARE_LIST, "1-3,", "1-3", false},
+		{COMPARE_LIST, "1,,3", "1,3", false},
+		{COMPARE_LIST, "3-1", "1-3", false},
+		{COMPARE_LIST, "010", "8", false},
+		{COMPARE_LIST, "65535", "65534-65535", false},
+		{COMPARE_LIST, "65536", "65537", false},
+		{COMPARE_LIST, "", "1", false},
+		{COMPARE_LIST, "1-", "1", false},
+		{COMPARE_WORDS, "b a", "a b", true},
+		{COMPARE_WORDS, "b a b", "a b", true},
+		{COMPARE_WORDS, "a", "a b", false},
+		{COMPARE_WORDS, "a b", "a", false},
+		{COMPARE_WORDS, "ab", "a b", false},
+		{COMPARE_WORDS, "", "a", false},
+		{COMPARE_SWITCH, "1", "true", true},
+		{COMPARE_SWITCH, "off", "N", true},
+		{COMPARE_SWITCH, "1", "false", false},
+		{COMPARE_SWITCH, "2", "true", false},
+		{COMPARE_SWITCH, "2", "3", false},
+		{COMPARE_MASK, "ff", "00ff", true},
+		{COMPARE_MASK, "xy", "zz", false},
 	};
 
 	(void)state;
