@@ -98,3 +98,21 @@ differs() { # PATH PRINTED WANTED
   differs /sys/block/sda/queue/nr_requests 8 010
   differs /sys/block/sda/queue/nr_requests 256 0x100
 }
+
+@test "a bound leaves a larger value alone, and sets a smaller one to its number" {
+  sku <<<'sysctl: {net.core.rmem_max: ">=212000"}
+sysfs: {/sys/block/sda/queue/nr_requests: {value: ">=256"}}'
+  put "$root/sys/block/sda/queue/nr_requests" 64
+  on apply
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$(cat "$root/proc/sys/net/core/rmem_max")" = 212992 ]
+  [ "$(cat "$root/sys/block/sda/queue/nr_requests")" = 256 ]
+  on gate
+  [ "$status" -eq 0 ]
+  put "$root/proc/sys/net/core/rmem_max" 211999
+  on verify
+  echo "$output"
+  [ "$status" -eq 5 ]
+  [[ $output == *"'211999' -> '>=212000'"* ]]
+}

@@ -224,6 +224,20 @@ static void tell(const struct phase_run *p, const struct change *c)
 }
 
 /*
+ * The kernel accepts a value of a line of the profile, and prints what it printed before: either it
+ * ignores the value, or it prints the value in a notation that railhead does not know.
+ */
+static void advise_notation(struct change *c)
+{
+	if (c->named && !c->now.remedy && c->now.found && c->now.before &&
+	    streq(c->now.found, c->now.before))
+		c->now.remedy = xasprintf(
+			"the kernel accepted '%.80s' and prints the value as before: if '%.80s' is "
+			"the same value in the kernel's notation, write it so in the profile",
+			c->desired, c->now.found);
+}
+
+/*
  * After a successful set, reads the machine instead of trusting the set. held: the target has had
  * the wanted value since the set.
  */
@@ -244,6 +258,7 @@ static void read_back(struct phase_run *p, struct change *c, bool held)
 		   !(c->now.state == CHANGE_WAITS &&
 		     c->kind->begins)) { /* a look that fails the change has set a reason */
 		fail_reading(c, "was set, but reads back", "");
+		advise_notation(c);
 		if (held)
 			c->now.fault = FAULT_HOST_UNDONE;
 	}

@@ -263,9 +263,11 @@ void writers_free(struct writers *w)
 
 const struct writer *writers_in_force(const struct writers *w, const struct change *c)
 {
+	/* A bound is the profile's; a writer gives a value. */
+	enum compare how = c->want.at_least ? COMPARE_TEXT : c->compare;
+
 	for (size_t i = w->list.n; c->now.found && i-- > 0;)
-		if (w->list.v[i].value &&
-		    change_equal(c->compare, w->list.v[i].value, c->now.found))
+		if (w->list.v[i].value && change_equal(how, w->list.v[i].value, c->now.found))
 			return &w->list.v[i];
 	return NULL;
 }

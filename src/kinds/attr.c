@@ -229,6 +229,12 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	return wrong ? 0 : judge_cpus(ctx, c, &claim, err);
 }
 
+/* The text that is written: of ">=N", the N. */
+static const char *text_for(const struct change *c)
+{
+	return c->desired + (c->want.at_least ? strlen(">=") : 0);
+}
+
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct claim claim cleanup_claim = {0};
@@ -245,7 +251,7 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 			continue;
 		r = judge_file(ctx, c, file, err);
 		if (r == 0)
-			r = machine_write_attr(ctx->root, file, c->desired, err);
+			r = machine_write_attr(ctx->root, file, text_for(c), err);
 	}
 	return r;
 }

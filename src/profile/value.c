@@ -475,6 +475,27 @@ bool value_pattern(const struct spec *s, struct ynode *n, struct str *why)
 	return false;
 }
 
+static bool is_bound(const char *text)
+{
+	return str_starts(text, ">=") && only(text + 2, DIGITS);
+}
+
+bool value_line(const struct spec *s, struct ynode *n, struct str *why)
+{
+	uint64_t v = 0;
+
+	if (*n->text && strchr("<=>", *n->text) && !is_bound(n->text))
+		return reject(s, n, why, "of <, = and >, only >= is accepted, before a number");
+	if (!value_pattern(s, n, why))
+		return false;
+	if (!str_starts(n->text, ">="))
+		return true;
+	if (parse_u64(n->text + 2, &v) < 0 || v > INT64_MAX)
+		return reject(s, n, why, "write a smaller number");
+	n->value.at_least = true;
+	return accept(n, VALUE_NUMBER, v);
+}
+
 /* Pairs of hexadecimal digits with colons. A port with GUID 0, for example, never leaves INIT. */
 bool value_id(const struct spec *s, struct ynode *n, struct str *why)
 {

@@ -12,6 +12,8 @@ char *value_text(const struct value *v, int64_t number);
 
 /* A text of at most spec->bytes that spec->pattern matches. */
 scalar_check value_pattern;
+/* The same; a number behind ">=" is at_least. */
+scalar_check value_line;
 scalar_check value_schema, value_bool, value_int, value_count, value_word;
 /* A number with one of spec->units, in the range; above zero, if the spec has no range. */
 scalar_check value_amount;

@@ -11,7 +11,10 @@
 #include "sys/read.h"
 #include "sys/sysctl_d.h"
 
-static const struct spec line_text = LINE("a value such as 1 (text on one line)");
+static const struct spec line_text =
+	SCALAR("a value such as 1 or \">=1048576\" (text on one line)", value_line,
+	       "^(>=" NUMBER_OF "|[^\x01-\x08\x0a-\x1f<=>]" LINE_CHAR "*)$",
+	       .note = "remove line breaks, control characters and leading zeros");
 
 static const struct spec line_map =
 	MAP("a map such as {value: 1, optional: true}",
@@ -102,6 +105,11 @@ static enum compare notation_of(const char *path)
 		       : COMPARE_TEXT;
 }
 
+bool kernel_line_has_numbers(const char *path)
+{
+	return notation_of(path) == COMPARE_NUMBERS;
+}
+
 bool kernel_line_forced(const struct ynode *line)
 {
 	return line->kind == YAML_MAP && ynode_bool(line, "force", false);
@@ -167,7 +175,7 @@ void kernel_line_emit(const char *section, enum phase phase, const struct ynode 
 
 	change_target(c, "%s", path);
 	change_want(c, line_value(line));
-	c->compare = notation_of(path);
+	c->compare = line_value(line)->value.at_least ? COMPARE_AT_LEAST : notation_of(path);
 	c->optional = line->kind == YAML_MAP && ynode_bool(line, "optional", false);
 	c->drift_warns = kernel_line_may_drift(line);
 	c->late = true;

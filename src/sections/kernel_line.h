@@ -9,6 +9,8 @@
 /* The value of a line: a text, or a map {value: text, optional: bool, force: bool}. */
 extern const struct spec kernel_line;
 
+/* Whether the kernel is known to read nothing but numbers from the file at an absolute path. */
+bool kernel_line_has_numbers(const char *path);
 /* Whether the line has `force: true`. */
 bool kernel_line_forced(const struct ynode *line);
 /* Whether the line has `on_drift: warn`. */

@@ -294,7 +294,8 @@ static void files_can_be_opened(struct ruling *r)
 			   "more than the kernel's fs.nr_open, %d: logins would fail; write "
 			   "sysctl: {fs.nr_open: %llu}, too",
 			   NR_OPEN, (unsigned long long)n);
-	else if (most && (parse_u64(scalar(most), &there) < 0 || there < n))
+	else if (most && ((!ynode_number(most, &there) && parse_u64(scalar(most), &there) < 0) ||
+			  there < n))
 		rule_error(r, nofile, "limits.nofile",
 			   "more than sysctl fs.nr_open (at %s): logins would fail", seen(r, most));
 }

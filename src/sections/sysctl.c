@@ -162,26 +162,50 @@ static bool is_switch(const char *text)
 	return word_is_one_of(text, words);
 }
 
+/* Whether each word is a number of the kernel, in any base: proc_get_long(). */
+static bool has_numbers(const char *text)
+{
+	for (const char *p = text + strspn(text, " \t"); *p; p += strspn(p, " \t")) {
+		char *end;
+
+		if (!isdigit((unsigned char)p[*p == '-']))
+			return false;
+		strtoull(p, &end, 0);
+		if (*end && *end != ' ' && *end != '\t')
+			return false;
+		p = end;
+	}
+	return true;
+}
+
 static void values_are_numbers(struct ruling *r)
 {
 	const struct ynode *sysctl = section(r, "sysctl");
 
 	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
 		const struct ynode *n = sysctl->keys.v[i], *value = line_value(sysctl->items.v[i]);
-		cleanup_free char *path = sysctl_path(n->text);
+		cleanup_free char *path = sysctl_file(n->text);
 		cleanup_free char *key = xasprintf("sysctl.%.80s", n->text);
 		uint64_t bytes;
 
-		if (has_unit(scalar(value), &bytes))
-			rule_warn(r, value, key,
-				  "'%.40s': the kernel accepts no unit here; write %llu",
-				  value->text, (unsigned long long)bytes);
-		else if (is_switch(scalar(value)) &&
-			 !streq(path, "kernel/printk_devkmsg")) /* takes on, off, ratelimit */
-			rule_warn(r, value, key,
-				  "'%.40s': the kernel accepts numbers here; write %d", value->text,
-				  streq(value->text, "on") || streq(value->text, "yes") ||
-					  streq(value->text, "true"));
+		if (!kernel_line_has_numbers(path) || !value || !value->value.spec ||
+		    value->value.at_least || has_numbers(scalar(value)))
+			continue;
+		if (has_unit(value->text, &bytes))
+			rule_error(r, value, key,
+				   "'%.40s': the kernel accepts no unit here; write %llu",
+				   value->text, (unsigned long long)bytes);
+		else if (is_switch(value->text))
+			rule_error(r, value, key,
+				   "'%.40s': the kernel accepts numbers here; write %d",
+				   value->text,
+				   streq(value->text, "on") || streq(value->text, "yes") ||
+					   streq(value->text, "true"));
+		else
+			rule_error(r, value, key,
+				   "'%.40s': the kernel accepts numbers here; write a number, "
+				   "such as 1",
+				   value->text);
 	}
 }
 
@@ -216,6 +240,16 @@ static void balancing_agrees(struct ruling *r)
 		    streq(arg_value(arg->text), "disable") != streq(value->text, "0"))
 			kernel_line_differs(r, value, "sysctl.kernel.numa_balancing", arg);
 	}
+}
+
+/*
+ * The number of N and ">=N". False also for the kernel's other spellings: octal, hexadecimal,
+ * blanks (proc_get_long()).
+ */
+static bool plain_number(const char *text, uint64_t *ret)
+{
+	text += str_starts(text, ">=") ? 2 : 0;
+	return parse_u64(text, ret) == 0 && (*text != '0' || !text[1]);
 }
 
 /* --- values with which no node works -------------------------------------------------------- */
@@ -264,12 +298,6 @@ static const struct guarded {
 	{"vm/overcommit_ratio", 0, UINT64_MAX, NULL},
 	{"vm/overcommit_kbytes", 0, UINT64_MAX, NULL},
 };
-
-/* False also for the kernel's other spellings: octal, hexadecimal, blanks (proc_get_long()). */
-static bool plain_number(const char *text, uint64_t *ret)
-{
-	return parse_u64(text, ret) == 0 && (*text != '0' || !text[1]);
-}
 
 /* Whether a line from *at on sets the file to a number, not by force; *at is then the line. */
 static bool number_is_set(const struct ruling *r, const char *path, size_t *at, uint64_t *ret)
@@ -409,14 +437,20 @@ static void judge_other(struct ruling *r, size_t at, const struct other *o)
 
 	if (o->each_cpu && theirs < CONNTRACK_LEAST)
 		theirs = CONNTRACK_LEAST;
-	if (!plain_number(scalar(value), &n) || n == theirs || (o->raises && n > theirs))
+	if (!plain_number(scalar(value), &n) || n == theirs || (o->raises && n > theirs) ||
+	    (value->value.at_least && (o->raises || n < theirs)))
 		return;
 	if (!cpus)
 		rule_warn(r, value, key,
 			  "on a node of Kubernetes, %s raises the value after the verdict to %llu "
-			  "for each CPU, and the node lapses; write expect.cpus and at least that, "
-			  "or {value: %llu, on_drift: warn}",
+			  "for each CPU, and the node lapses; write \">=%llu\"",
 			  o->program, (unsigned long long)o->value, (unsigned long long)n);
+	else if (o->raises)
+		rule_warn(r, value, key,
+			  "on a node of Kubernetes, %s raises the value to %llu after the verdict, "
+			  "and the node lapses; write %llu, or \">=%llu\"",
+			  o->program, (unsigned long long)theirs, (unsigned long long)theirs,
+			  (unsigned long long)n);
 	else
 		rule_warn(
 			r, value, key,

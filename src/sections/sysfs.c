@@ -70,9 +70,14 @@ struct shown {
 	unsigned int scale;	/* as in struct link_item */
 };
 
-static bool file_equals(const char *file, const struct ynode *said, unsigned int scale)
+static bool file_equals(const struct ynode *value, const struct ynode *said, unsigned int scale)
 {
+	const char *file = value->text;
 	uint64_t number, there;
+
+	if (value->value.at_least)
+		return ynode_number(said, &number) &&
+		       number * (scale ?: 1) >= (uint64_t)value->value.number;
 
 	if (said->value.type == VALUE_BOOL)
 		return streq(file, said->value.number ? "1" : "0");
@@ -194,7 +199,7 @@ static void judge_shown(struct ruling *r, const struct selector *s, const struct
 	if (!line)
 		line = line_of(r, by_function, &value);
 	if (!line || !*scalar(value) || has_exception(r, line) ||
-	    file_equals(value->text, said, shown->scale))
+	    file_equals(value, said, shown->scale))
 		return;
 	key = set_key(r, s, view, shown->key);
 	contradict(r, line, value, key, said);
@@ -234,7 +239,7 @@ static void judge_option(struct ruling *r, const char *module, const struct ynod
 	cleanup_free char *file = module_param_path(module, param->text);
 	const struct ynode *value = NULL, *line = line_of(r, file, &value);
 
-	if (line && *scalar(value) && *scalar(said) &&
+	if (line && *scalar(value) && *scalar(said) && !value->value.at_least &&
 	    !streq(param_value(value->text), param_value(said->text)))
 		contradict(r, line, value, key, said);
 }

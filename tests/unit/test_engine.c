@@ -284,6 +284,14 @@ static int own_set(const struct kind_ctx *ctx, struct change *c, struct err *err
 	return 0;
 }
 
+static int own_ignore(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	(void)ctx;
+	(void)c;
+	(void)err;
+	return 0;
+}
+
 static int own_after(const struct kind_ctx *ctx, struct err *err)
 {
 	(void)ctx;
@@ -293,6 +301,27 @@ static int own_after(const struct kind_ctx *ctx, struct err *err)
 
 static const struct kind own_kind = {
 	.name = "own", .look = own_look, .set = own_set, .after = own_after, .begins = true};
+
+/* Of a line of the profile: the kernel may print the value in another notation. */
+static void test_accepted_and_printed_as_before(void **state)
+{
+	static const struct kind ignoring = {.name = "own", .look = own_look, .set = own_ignore};
+	struct run run = make_run(*state);
+	const struct finding *x, *y;
+
+	memset(&own, 0, sizeof(own));
+	add(&run, &ignoring, STAGE_EARLY, PHASE_SYSFS, "x", "", "00")->named = true;
+	add(&run, &ignoring, STAGE_EARLY, PHASE_SYSFS, "y", "", "00");
+	applies(&run, STAGE_EARLY, "x=failed y=failed");
+	x = &find(&run, "x")->now;
+	y = &find(&run, "y")->now;
+	assert_string_equal(x->why, "was set, but reads back '0'");
+	assert_string_equal(x->remedy,
+			    "the kernel accepted '00' and prints the value as before: if '0' is "
+			    "the same value in the kernel's notation, write it so in the profile");
+	assert_null(y->remedy);
+	run_close(&run);
+}
 
 /* Once for the changes of a phase; the last of them fails where that does. */
 static void test_after(void **state)
@@ -1300,6 +1329,7 @@ int main(void)
 		TEST(test_absent),
 		TEST(test_late),
 		TEST(test_deadline_over),
+		TEST(test_accepted_and_printed_as_before),
 		TEST(test_after),
 		TEST(test_set_waits),
 		TEST(test_chain),

@@ -469,7 +469,7 @@ static void test_values(void **state)
 	      "  vm.swappiness: 10\n"
 	      "  net.ipv4.tcp_rmem: \"4096 131072  6291456\"\n"
 	      "  kernel.numa_balancing: {value: 0, optional: true}\n"
-	      "  vm.zone_reclaim_mode: yes\n"
+	      "  vm.zone_reclaim_mode: 1\n"
 	      "sysfs:\n"
 	      "  \"/sys/block/nvme*n*/queue/scheduler\": none\n"
 	      "  /sys/kernel/mm/ksm/run: {value: 0, optional: true}\n",
@@ -480,7 +480,7 @@ static void test_values(void **state)
 	      "sysctl/kernel.numa_balancing early.sysctl [] attr /proc/sys/kernel/numa_balancing "
 	      "= 0 optional late\n"
 	      "sysctl/vm.zone_reclaim_mode early.sysctl [] attr /proc/sys/vm/zone_reclaim_mode = "
-	      "yes late\n"
+	      "1 late\n"
 	      "sysfs//sys/block/nvme*n*/queue/scheduler early.sysfs [] attr "
 	      "/sys/block/nvme*n*/queue/scheduler = none late\n"
 	      "sysfs//sys/kernel/mm/ksm/run early.sysfs [] attr /sys/kernel/mm/ksm/run = 0 "
