@@ -252,6 +252,68 @@ static bool plain_number(const char *text, uint64_t *ret)
 	return parse_u64(text, ret) == 0 && (*text != '0' || !text[1]);
 }
 
+/* --- two names of one switch ----------------------------------------------------------------- */
+
+/*
+ * mm/page-writeback.c and mm/util.c: to set the one makes the other 0. net/ipv4/devinet.c,
+ * nf_conntrack_standalone.c: one variable. neighbour.c: one variable, in seconds and milliseconds.
+ */
+static const struct pair {
+	const char *a, *b;
+	uint64_t scale; /* b is a * scale; 0: one of the two is 0 */
+} pairs[] = {
+	{"vm/dirty_ratio", "vm/dirty_bytes", 0},
+	{"vm/dirty_background_ratio", "vm/dirty_background_bytes", 0},
+	{"vm/overcommit_ratio", "vm/overcommit_kbytes", 0},
+	{"net/ipv4/ip_forward", "net/ipv4/conf/all/forwarding", 1},
+	{"net/nf_conntrack_max", "net/netfilter/nf_conntrack_max", 1},
+	{"net/ipv4/neigh/default/base_reachable_time",
+	 "net/ipv4/neigh/default/base_reachable_time_ms", 1000},
+	{"net/ipv6/neigh/default/base_reachable_time",
+	 "net/ipv6/neigh/default/base_reachable_time_ms", 1000},
+};
+
+static bool pair_agrees(const struct pair *p, const struct ynode *a, const struct ynode *b)
+{
+	uint64_t x, y;
+
+	if (!plain_number(scalar(a), &x) || !plain_number(scalar(b), &y))
+		return true;
+	if (!p->scale)
+		return !x || !y;
+	x *= p->scale;
+	return x == y || (a->value.at_least && (x < y || b->value.at_least)) ||
+	       (b->value.at_least && y < x);
+}
+
+static void judge_pair(struct ruling *r, const struct pair *p)
+{
+	const struct ynode *sysctl = section(r, "sysctl");
+
+	for (size_t i = 0; file_is_set(r, p->a, &i); i++)
+		for (size_t j = 0; file_is_set(r, p->b, &j); j++) {
+			const struct ynode *first = line_value(sysctl->items.v[i < j ? i : j]);
+			const struct ynode *second = line_value(sysctl->items.v[i < j ? j : i]);
+			const struct ynode *key = sysctl->keys.v[i < j ? j : i];
+			cleanup_free char *at = xasprintf("sysctl.%.80s", key->text);
+
+			if (pair_agrees(p, line_value(sysctl->items.v[i]),
+					line_value(sysctl->items.v[j])))
+				continue;
+			rule_error(r, second, at, "%.80s at %s %s; keep one of the two",
+				   sysctl->keys.v[i < j ? i : j]->text, seen(r, first),
+				   p->scale ? "is another name of the same switch, with another "
+					      "value"
+					    : "becomes 0 when this line is set");
+		}
+}
+
+static void names_agree(struct ruling *r)
+{
+	for (size_t i = 0; i < array_len(pairs); i++)
+		judge_pair(r, &pairs[i]);
+}
+
 /* --- values with which no node works -------------------------------------------------------- */
 
 /* Bytes of memory of the machine, known or expected; 0: unknown. */
@@ -481,6 +543,7 @@ static const struct rule rules[] = {
 	RULE_OF_WHOLE("modules-are-loaded", modules_are_loaded),
 	RULE("values-are-numbers", values_are_numbers),
 	RULE("balancing-agrees", balancing_agrees),
+	RULE("names-agree", names_agree),
 	RULE("values-are-safe", values_are_safe),
 	RULE("nodes-work-with-values", nodes_work_with_values),
 	RULE_OF_WHOLE("others-agree", others_agree),
