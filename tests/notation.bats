@@ -116,3 +116,20 @@ sysfs: {/sys/block/sda/queue/nr_requests: {value: ">=256"}}'
   [ "$status" -eq 5 ]
   [[ $output == *"'211999' -> '>=212000'"* ]]
 }
+
+@test "check --root reports a file that two sections set, as the plan does" {
+  mkdir -p "$root/etc/railhead/profiles"
+  put "$root/sys/devices/pci0000:00/$PF0/net/eth0/mtu" 1500
+  sku <<<"devices: {rails: {address: \"$PF0\"}}
+link: {rails: {mtu: 9000}}
+sysfs: {/sys/class/net/eth0/mtu: 4200}"
+  cp "$BATS_TEST_TMPDIR/sku.yaml" "$root/etc/railhead/profiles/sku.yaml"
+  run "$railhead" check --root "$root"
+  echo "$output"
+  [ "$status" -eq 3 ]
+  [[ $output == *"sku.yaml:6:9: sysfs//sys/class/net/eth0/mtu: /sys/class/net/eth0/mtu: this line "*" sets '4200', link/$PF0/mtu "*" sets '9000'; drop one of the two"* ]]
+  sed -i 's/4200/9000/' "$root/etc/railhead/profiles/sku.yaml"
+  run "$railhead" check --root "$root"
+  echo "$output"
+  [ "$status" -eq 0 ]
+}

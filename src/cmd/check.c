@@ -8,7 +8,9 @@
 #include "base/mem.h"
 #include "boot/seal.h"
 #include "cmd/cmd.h"
+#include "kinds/claim.h"
 #include "loader/grub.h"
+#include "plan/change.h"
 #include "profile/json_schema.h"
 #include "profile/search.h"
 #include "sections/derived.h"
@@ -37,6 +39,7 @@ struct check {
 	const struct machine *machine;
 	const struct strv *bases_in; /* --bases */
 	bool strict;		     /* warnings are errors */
+	const struct plan *plan;     /* of the machine, with its profile; or NULL */
 	json_t *files;		     /* the findings as JSON; NULL: they are printed */
 	struct diags told;	     /* the printed diagnostics of all files */
 };
@@ -167,6 +170,22 @@ static void warn_of_sets(const struct profile *p, const struct machine *m, struc
 	device_sets_free(&sets);
 }
 
+/* Files that two sections set: plan and gate fail both changes. */
+static void judge_contests(const struct plan *plan, const struct machine *m, struct diags *diags)
+{
+	const struct kind_ctx ctx = {.root = m->root, .node = m->node};
+
+	diags->code = "contested-file";
+	for (size_t i = 0; plan && i < plan->list.n; i++) {
+		struct change *c = plan->list.v[i];
+		struct claim claim cleanup_claim = {0};
+
+		if (c->contests.list.n && claim_find(&ctx, c, &claim, NULL) == 0 && claim.contest)
+			diag_error(diags, c->origin, c->id, "%s", claim.contest);
+	}
+	diags->code = NULL;
+}
+
 static bool is_told(const struct diags *told, const struct diag *d)
 {
 	for (size_t i = 0; i < told->list.n; i++) {
@@ -225,6 +244,7 @@ static void judge_profile(const struct check *c, const struct machine *m, const 
 		return;
 	kernel_lines_judge_files(m->root, p, diags);
 	warn_of_sets(p, m, diags);
+	judge_contests(c->plan, m, diags);
 }
 
 static void say_of_file(struct diags *diags, const char *path, const char *text)
@@ -397,6 +417,7 @@ static int check_tree(struct check *c, const struct run *run)
 		return report_path(c, root->path, err.text);
 	if (r < 0)
 		return fail(EXIT_INTERNAL, "%s", err.text);
+	c->plan = run->status == RUN_OK ? &run->plan : NULL;
 	if (!m->node)
 		match_ties(root, &ties);
 	for (size_t i = 0; i < found.list.n; i++) {
