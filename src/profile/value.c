@@ -477,7 +477,7 @@ bool value_pattern(const struct spec *s, struct ynode *n, struct str *why)
 
 static bool is_bound(const char *text)
 {
-	return str_starts(text, ">=") && only(text + 2, DIGITS);
+	return str_starts(text, ">=") && only(text + 2, DIGITS) && !is_zero_led(text + 2);
 }
 
 bool value_line(const struct spec *s, struct ynode *n, struct str *why)

@@ -13,8 +13,7 @@
 
 static const struct spec line_text =
 	SCALAR("a value such as 1 or \">=1048576\" (text on one line)", value_line,
-	       "^(>=" NUMBER_OF "|[^\x01-\x08\x0a-\x1f<=>]" LINE_CHAR "*)$",
-	       .note = "remove line breaks, control characters and leading zeros");
+	       "^" LINE_CHAR "+$", .note = "remove line breaks and control characters");
 
 static const struct spec line_map =
 	MAP("a map such as {value: 1, optional: true}",

@@ -297,8 +297,9 @@ static void judge_pair(struct ruling *r, const struct pair *p)
 			const struct ynode *key = sysctl->keys.v[i < j ? j : i];
 			cleanup_free char *at = xasprintf("sysctl.%.80s", key->text);
 
-			if (pair_agrees(p, line_value(sysctl->items.v[i]),
-					line_value(sysctl->items.v[j])))
+			/* A pattern may match both. */
+			if (i == j || pair_agrees(p, line_value(sysctl->items.v[i]),
+						  line_value(sysctl->items.v[j])))
 				continue;
 			rule_error(r, second, at, "%.80s at %s %s; keep one of the two",
 				   sysctl->keys.v[i < j ? i : j]->text, seen(r, first),
