@@ -2,6 +2,7 @@
 #include "profile/synonyms.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -193,21 +194,62 @@ const struct synonym synonyms_of_words[] = {
 	{NULL, NULL},
 };
 
-/* Endings of numbers elsewhere, and here; of two similar endings the longer comes first. */
-static const struct synonym endings[] = {
-	{"GiB/s", "GB/s"}, {"MiB/s", "MB/s"}, {"Gbit/s", "Gb/s"}, {"Mbit/s", "Mb/s"},
-	{"Gbps", "Gb/s"},  {"gbps", "Gb/s"},  {"Mbps", "Mb/s"},	  {"mbps", "Mb/s"},
-	{"Gbit", "Gb/s"},  {"gbit", "Gb/s"},  {"GBps", "GB/s"},	  {"Gb", "Gb/s"},
-	{"G", "Gb/s"},	   {"g", "Gb/s"},     {"GT", "GT/s"},	  {"GTps", "GT/s"},
-	{"GiB", "G"},	   {"MiB", "M"},      {"KiB", "K"},	  {"TiB", "T"},
-	{"GB", "G"},	   {"MB", "M"},	      {"kB", "K"},	  {"KB", "K"},
-	{"TB", "T"},	   {"Gi", "G"},	      {"Mi", "M"},	  {"Ki", "K"},
-	{"Ti", "T"},	   {"g", "G"},	      {"m", "M"},	  {"k", "K"},
-	{"seconds", "s"},  {"secs", "s"},     {"sec", "s"},	  {"minutes", "m"},
-	{"mins", "m"},	   {"min", "m"},      {"hours", "h"},	  {"hour", "h"},
-	{"msec", "ms"},	   {"usecs", "us"},   {"usec", "us"},	  {"\xc2\xb5s", "us"},
-	{"percent", "%"},  {"bytes", ""},     {"b", ""},	  {NULL, NULL},
-};
+/*
+ * Endings of numbers elsewhere, and here; of two similar endings the longer comes first. size: of a
+ * unit that is none here, in bytes or bytes per second; the remedy converts the number. kB and MB
+ * are powers of 1024, as the kernel and the sizes of messages have them.
+ */
+static const struct ending {
+	const char *said, *meant;
+	double size;
+} endings[] = {{"GiB/s", "GB/s", 0x1p30},
+	       {"MiB/s", "MB/s", 0x1p20},
+	       {"Gbit/s", "Gb/s", 0},
+	       {"Mbit/s", "Mb/s", 0},
+	       {"Gbps", "Gb/s", 0},
+	       {"gbps", "Gb/s", 0},
+	       {"Mbps", "Mb/s", 0},
+	       {"mbps", "Mb/s", 0},
+	       {"Gbit", "Gb/s", 0},
+	       {"gbit", "Gb/s", 0},
+	       {"GBps", "GB/s", 0},
+	       {"Gb", "Gb/s", 0},
+	       {"G", "Gb/s", 0},
+	       {"g", "Gb/s", 0},
+	       {"GT", "GT/s", 0},
+	       {"GTps", "GT/s", 0},
+	       {"GiB", "G", 0},
+	       {"MiB", "M", 0},
+	       {"KiB", "K", 0},
+	       {"TiB", "T", 0},
+	       {"GB", "G", 1e9},
+	       {"MB", "M", 0},
+	       {"kB", "K", 0},
+	       {"KB", "K", 0},
+	       {"TB", "T", 1e12},
+	       {"Gi", "G", 0},
+	       {"Mi", "M", 0},
+	       {"Ki", "K", 0},
+	       {"Ti", "T", 0},
+	       {"g", "G", 0},
+	       {"m", "M", 0},
+	       {"k", "K", 0},
+	       {"seconds", "s", 0},
+	       {"secs", "s", 0},
+	       {"sec", "s", 0},
+	       {"minutes", "m", 0},
+	       {"mins", "m", 0},
+	       {"min", "m", 0},
+	       {"hours", "h", 0},
+	       {"hour", "h", 0},
+	       {"msec", "ms", 0},
+	       {"usecs", "us", 0},
+	       {"usec", "us", 0},
+	       {"\xc2\xb5s", "us", 0},
+	       {"percent", "%", 0},
+	       {"bytes", "", 0},
+	       {"b", "", 0},
+	       {NULL, NULL, 0}};
 
 /* Folds a word to the form used in synonyms_of_keys. */
 static char *fold(const char *word)
@@ -250,7 +292,7 @@ static size_t number_end(const char *text)
 
 static bool is_unit(const char *text)
 {
-	for (const struct synonym *s = endings; s->said; s++)
+	for (const struct ending *s = endings; s->said; s++)
 		if (streq(text, s->said) || streq(text, s->meant))
 			return true;
 	return false;
@@ -271,21 +313,45 @@ static char *without_blanks(const char *text)
 	return str_take(&out);
 }
 
-/* "1GiB" becomes 1G, if spec accepts that. The text must have a number before the ending. */
+/* 2000GB as 1862G, 180GiB/s as 193GB/s: in the largest unit in which less than 1% is cut off. */
+static char *convert(const char *text, size_t digits, const struct ending *e)
+{
+	static const struct ending units[] = {{NULL, "T", 0x1p40}, {NULL, "G", 0x1p30},
+					      {NULL, "M", 0x1p20}, {NULL, "K", 0x1p10},
+					      {NULL, "GB/s", 1e9}, {NULL, "MB/s", 1e6}};
+	size_t sign = strcspn(text, "0123456789");
+	double bytes = strtod(text + sign, NULL) * e->size;
+
+	for (size_t i = 0; i < array_len(units); i++)
+		if (bytes >= 100 * units[i].size &&
+		    str_ends(e->said, "/s") == str_ends(units[i].meant, "/s"))
+			return xasprintf("%.*s%llu%s", (int)sign, text,
+					 (unsigned long long)(bytes / units[i].size),
+					 units[i].meant);
+	return xasprintf("%.*s%s", (int)digits, text, e->meant);
+}
+
+/*
+ * "1GiB" becomes 1G, if spec accepts that. The text must have a number before the ending. The words
+ * of a spec are the powers of two that 1GB stands for, a page size.
+ */
 static char *other_ending(const struct spec *spec, synonym_test *accepts, const char *text)
 {
 	size_t digits = number_end(text);
 
 	if (!digits || !isdigit((unsigned char)text[digits - 1]))
 		return NULL;
-	for (const struct synonym *s = endings; s->said; s++) {
-		cleanup_free char *other = NULL;
+	for (const struct ending *s = endings; s->said; s++) {
+		cleanup_free char *same = NULL, *converted = NULL;
 
 		if (!streq(text + digits, s->said))
 			continue;
-		other = xasprintf("%.*s%s", (int)digits, text, s->meant);
-		if (accepts(spec, other))
-			return take_ptr(other);
+		same = xasprintf("%.*s%s", (int)digits, text, s->meant);
+		converted = s->size > 0 ? convert(text, digits, s) : NULL;
+		if (converted && accepts(spec, converted))
+			return take_ptr(converted);
+		if (accepts(spec, same))
+			return take_ptr(same);
 	}
 	return NULL;
 }
