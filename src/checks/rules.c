@@ -189,6 +189,39 @@ static void judge_speed(struct ruling *r, const struct ynode *check, const char 
 		rule_error(r, speed, key, "the speed of a port; write a PCIe speed such as 32GT/s");
 }
 
+/* Floors that no machine misses. */
+static const struct {
+	const char *run;
+	enum value_type type;
+	int64_t least; /* as value.number has it: bytes/s, or 0.1 GT/s */
+	const char *why;
+} floors[] = {
+	{"carrier", VALUE_NUMBER, 125000000,
+	 "ports of servers have 1Gb/s at least, so each passes; write the port's speed, such as "
+	 "400Gb/s"},
+	{"rdma_link", VALUE_NUMBER, 125000000,
+	 "each RDMA port passes; write the speed of the port, such as 400Gb/s"},
+	{"pcie_link", VALUE_GTS, 26,
+	 "each PCIe link passes; write the speed of the device, such as 32GT/s"},
+};
+
+static void judge_lowness(struct ruling *r, const struct ynode *check, const char *name,
+			  const struct check *k)
+{
+	const struct ynode *speed = ynode_get(check, "speed"), *min = ynode_get(check, "min");
+	cleanup_free char *speed_key = xasprintf("%s.speed", name);
+	cleanup_free char *min_key = xasprintf("%s.min", name);
+
+	for (size_t i = 0; speed && i < array_len(floors); i++)
+		if (streq(k->run, floors[i].run) && speed->value.type == floors[i].type &&
+		    speed->value.number < floors[i].least)
+			rule_warn(r, speed, speed_key, "%s", floors[i].why);
+	if (streq(k->run, "memory_bandwidth") && str_ends(scalar(min), "b/s"))
+		rule_warn(r, min, min_key,
+			  "a rate in bits; rates of memory are in bytes, eight times as much: "
+			  "write GB/s");
+}
+
 static void judge_timeout(struct ruling *r, const struct ynode *check, const char *name)
 {
 	const struct ynode *timeout = ynode_get(check, "timeout");
@@ -286,6 +319,7 @@ static void judge_soundness(struct ruling *r, const struct ynode *map, const cha
 		judge_floor(r, map, name, check);
 		judge_pairs(r, map, name);
 		judge_speed(r, map, name, check);
+		judge_lowness(r, map, name, check);
 		judge_members(r, map, name, check);
 	}
 	judge_timeout(r, map, name);
