@@ -16,7 +16,7 @@ head_of() { printf 'schema: 1\nname: %s\n' "$1"; }
 
 good() { # NAME
   head_of "$1" >"$1.yaml"
-  echo 'match: {dmi: {sys_vendor: x}}' >>"$1.yaml"
+  printf 'match: {dmi: {sys_vendor: x}}\nmodules: {load: [tun]}\n' >>"$1.yaml"
 }
 
 check() { run "$railhead" check "$@"; }
@@ -164,8 +164,8 @@ zbase.yaml:4:1" ]
   echo 'kernel_args: {set: [intel_iommu=on]}' >>a.yaml
   check a.yaml
   [ "$status" -eq 3 ]
-  [[ $output == "a.yaml:5:21: kernel_args.set: intel_iommu=on: iommu: at ./base.yaml:4:22 already writes"* ||
-    $output == "a.yaml:5:21: kernel_args.set: intel_iommu=on: iommu: at base.yaml:4:22 already writes"* ]]
+  [[ $output == "a.yaml:6:21: kernel_args.set: intel_iommu=on: iommu: at ./base.yaml:4:22 already writes"* ||
+    $output == "a.yaml:6:21: kernel_args.set: intel_iommu=on: iommu: at base.yaml:4:22 already writes"* ]]
 }
 
 @test "check: a set that is in one that is not there is not told to mean itself" {
@@ -207,7 +207,7 @@ zbase.yaml:4:1" ]
   run -3 "$railhead" check --json a.yaml none.yaml
   # a rule that names what is written needs the value to be well formed
   jq -e '.files | length == 2' <<<"$output"
-  jq -e '.files[0].diagnostics[] | select(.key == "hugepages[0].size") | .file == "a.yaml" and .line == 4 and .column == 20 and
+  jq -e '.files[0].diagnostics[] | select(.key == "hugepages[0].size") | .file == "a.yaml" and .line == 5 and .column == 20 and
     .severity == "error" and .code == "synonym" and
     .remedy == "write 1G" and (.message | endswith("; write 1G"))' <<<"$output"
   jq -e '[.files[0].diagnostics[] | .code] | index("netdev-keys-have-one")' <<<"$output"
@@ -232,7 +232,7 @@ zbase.yaml:4:1" ]
   run -0 "$railhead" check a.yaml b.yaml
   run -3 "$railhead" check --strict a.yaml b.yaml
   [ "${#lines[@]}" -eq 2 ]
-  [[ ${lines[0]} == "a.yaml:4:10: warning: sysctl.vm.swapiness: "* ]]
+  [[ ${lines[0]} == "a.yaml:5:10: warning: sysctl.vm.swapiness: "* ]]
   [[ ${lines[1]} == "b.yaml: ok, profile b, digest "* ]]
   run -3 "$railhead" check --strict --json a.yaml
   jq -e '.files[0].ok == false' <<<"$output"
@@ -270,10 +270,12 @@ zbase.yaml:4:1" ]
 @test "check: alternatives of a shell in a pattern are plain text, which a warning says" {
   head_of a >a.yaml
   echo 'match: {dmi: {product_name: "@(SYS-1*|SYS-2)"}}' >>a.yaml
+  echo 'expect: {cpu_sockets: 2}' >>a.yaml
   run -0 "$railhead" check a.yaml
   [[ $output == *"warning: match.dmi.product_name: patterns support only"* ]]
   head_of a >a.yaml
   echo 'match: {dmi: {product_name: "Standard PC (Q35 + ICH9, 2009)"}}' >>a.yaml
+  echo 'expect: {cpu_sockets: 2}' >>a.yaml
   run -0 "$railhead" check a.yaml
   [ "${#lines[@]}" -eq 1 ]
 }
@@ -297,4 +299,36 @@ zbase.yaml:4:1" ]
   sed -i 's/sys_vendor: x/sys_vendor: "*"/' a.yaml
   run --separate-stderr "$railhead" plan --root root --profile a.yaml
   [[ $stderr != *"not for this machine"* ]]
+}
+
+# --- files that no boot reads ---
+
+@test "check --root and gate: a drop-in of no profile, or with another ending, is told and not ignored" {
+  local root=$BATS_TEST_TMPDIR/root etc
+  fake_node "$root"
+  printf 'schema: 1\nname: site\nmatch: {dmi: {sys_vendor: Supermicro}}\nexpect: {numa_nodes: 2}\n' | profile "$root" site
+  etc=$root/etc/railhead
+  mkdir -p "$etc/profiles/site.d" "$etc/railhead.conf.d" "$root/usr/lib/railhead/profiles/site.d"
+  printf 'schema: 1\nsysctl: {vm.max_map_count: 1048576}\n' >"$etc/profiles/site.d/10-site.yaml"
+  # the healthy twin, with what editors and packages leave behind
+  touch "$etc/profiles/site.d/.10-site.yaml.swp" "$etc/profiles/site.d/10-site.yaml~"
+  run -0 "$railhead" check --root "$root"
+  run "$railhead" gate --root "$root"
+  [[ $output != *"not read"* ]]
+
+  mv "$etc/profiles/site.d" "$etc/profiles/siet.d"
+  run -3 "$railhead" check --root "$root"
+  [[ $output == *"/etc/railhead/profiles/siet.d/10-site.yaml: not read: no profile 'siet' is installed; "* ]]
+  run -0 "$railhead" gate --again --root "$root"
+  [[ $output == *"/etc/railhead/profiles/siet.d/10-site.yaml: not read: no profile 'siet' is installed; "* ]]
+  jq -e '.verdict == "ready" and ([.faults[].code] | index("RH-PROFILE-UNREAD"))' "$root/run/railhead/status.json"
+
+  mv "$etc/profiles/siet.d" "$etc/profiles/site.d"
+  mv "$etc/profiles/site.d/10-site.yaml" "$etc/profiles/site.d/10-site.yml"
+  touch "$etc/profiles/other.yml" "$etc/railhead.conf.d/10.yaml"
+  echo 'schema: 1' >"$root/usr/lib/railhead/profiles/site.d/20.yaml"
+  run -3 "$railhead" check --json --root "$root"
+  jq -e '[.files[] | select(.diagnostics[].code == "unread") | .path] == ["/etc/railhead/profiles/other.yml",
+    "/etc/railhead/profiles/site.d/10-site.yml", "/etc/railhead/railhead.conf.d/10.yaml",
+    "/usr/lib/railhead/profiles/site.d/20.yaml"]' <<<"$output"
 }

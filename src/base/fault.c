@@ -72,6 +72,13 @@ static const struct fault_row rows[] = {
 	F(PROFILE_CHECKS_NOTHING, "RH-PROFILE-CHECKS-NOTHING", PROFILE, CHECKED,
 	  "railhead match --explain", "A check of the gate has no device to check on this node.",
 	  "Correct the check's set, or remove the check."),
+	F(PROFILE_EMPTY, "RH-PROFILE-EMPTY", PROFILE, CHECKED, "railhead show --resolved",
+	  "The profile has no setting and no check for the node.",
+	  "Write what the node must have, at least expect: and the checks of the gate."),
+	F(PROFILE_UNREAD, "RH-PROFILE-UNREAD", PROFILE, CHECKED, "railhead check --root /",
+	  "A file looks like a profile or a drop-in, and no boot reads the file: its name has "
+	  "another ending, or its directory belongs to no profile.",
+	  "Rename the file or its directory, or remove the file."),
 
 	F(BOOT_OFF, "RH-BOOT-OFF", SITE, CHECKED, "cat /proc/cmdline",
 	  "railhead=off is on the kernel command line.",

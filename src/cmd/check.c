@@ -364,8 +364,7 @@ static int report_of(struct check *c, const char *path, const struct diags *all)
 		const struct diag *d = &all->list.v[i];
 
 		if (streq(d->at.file, path))
-			(d->warning ? diag_warn : diag_error)(&of_path, d->at, d->key, "%s",
-							      d->text);
+			diag_copy(&of_path, d);
 	}
 	return report(c, path, &(struct verdict_of_file){0}, &of_path);
 }
@@ -407,7 +406,7 @@ static int check_tree(struct check *c, const struct run *run)
 	/* Profiles of another machine's may have another loader; those of an image have its own. */
 	const struct machine any = {.root = root, .parses_kargs = !m->node && m->parses_kargs};
 	cleanup(profile_files_free) struct profile_files found = {0};
-	cleanup(diags_free) struct diags ties = {0};
+	cleanup(diags_free) struct diags ties = {0}, unread = {0};
 	struct err err = {0};
 	int code = EXIT_OK;
 	size_t n_site = 0;
@@ -429,6 +428,9 @@ static int check_tree(struct check *c, const struct run *run)
 	}
 	if (check_site(c, root, &n_site))
 		code = EXIT_INVALID;
+	profile_files_unread(root, &unread);
+	for (size_t i = 0; i < unread.list.n; i++)
+		code = report_of(c, unread.list.v[i].at.file, &unread);
 	if (code == EXIT_OK && m->node && run->status != RUN_OK)
 		return explain_run(run);
 	if (code == EXIT_OK && !found.list.n && !n_site)

@@ -49,9 +49,9 @@ struct work {
 /* A reason about the arguments of the next boot. */
 #define NEXT_BOOT "kernel_args/next_boot"
 
-static void block(struct verdict *v, enum fault fault, const char *why)
+static void block(struct verdict *v, enum fault fault, const char *id, const char *why)
 {
-	findings_say(&v->findings, fault, NEXT_BOOT, why);
+	findings_say(&v->findings, fault, id, why);
 	v->kind = VERDICT_BLOCKED;
 	v->admit = false;
 }
@@ -109,7 +109,7 @@ static void say_refused(struct work *w, const struct settled *s)
 			 "kernel_args and the profile's version, or repair what failed and run "
 			 "`railhead apply --retry`",
 			 names);
-	block(&w->v, FAULT_BOOT_ARGS_UNFIT, text);
+	block(&w->v, FAULT_BOOT_ARGS_UNFIT, NEXT_BOOT, text);
 }
 
 /*
@@ -141,7 +141,7 @@ static void settle(struct work *w)
 			xasprintf("the verdict on kernel arguments (%s) could not be recorded: %s",
 				  next_boot(w)->desired, err.text);
 
-		block(&w->v, FAULT_BOOT_TRIAL_OPEN, text);
+		block(&w->v, FAULT_BOOT_TRIAL_OPEN, NEXT_BOOT, text);
 	} else if (s.result != TRIAL_NONE) {
 		w->j->complain(ENV_FILE_NAME
 			       ": the outcome of the trial of kernel arguments is recorded");
@@ -188,7 +188,7 @@ static void arm(struct work *w)
 			 err.text);
 	verdict_free(&w->v); /* its reason is the reboot, which does not come */
 	w->v = (struct verdict){0};
-	block(&w->v, FAULT_BOOT_TRIAL_OPEN, text);
+	block(&w->v, FAULT_BOOT_TRIAL_OPEN, NEXT_BOOT, text);
 }
 
 /* --- looks and numbers, again ---------------------------------------------------------------- */
@@ -292,12 +292,27 @@ static void say_unjudged(struct work *w)
 	}
 }
 
+/* The changes that no line of the profile asks for have no place. */
+static bool asks_for_anything(const struct run *run)
+{
+	const struct ynode *checks = ynode_get(profile_section(run->profile, "gate"), "checks");
+
+	for (size_t i = 0; i < run->plan.list.n; i++)
+		if (run->plan.list.v[i]->origin.file)
+			return true;
+	return checks && checks->items.n;
+}
+
 static void judge_all(struct work *w)
 {
 	record_looked(w->record, &w->run.plan, w->j->interval);
 	gate_judge(w->run.profile, &w->run.plan, &w->record->measurements, &w->v);
 	if (w->goes_on)
 		under_load_keep(w->record, &w->run, &w->v);
+	if (!asks_for_anything(&w->run))
+		block(&w->v, FAULT_PROFILE_EMPTY, NULL,
+		      "the profile has no setting and no check for this node, so ready would mean "
+		      "nothing; write what the node must have, such as expect: {cpu_sockets: 2}");
 }
 
 /* A node whose losses would pass unseen is not ready; /run may have room later. */
@@ -435,6 +450,7 @@ static int judge(struct work *w)
 		if (!w->goes_on || !looks_keep_out(w))
 			look_and_measure(w);
 	}
+	run_warn_of_unread(&w->run, &w->v);
 	wait_or_give_up(w);
 	if (w->run.status == RUN_OK) {
 		settle(w);

@@ -247,6 +247,7 @@ static int look_and_judge(struct later_look *l)
 	findings_free(&unanswered);
 	under_load_keep(l->record, &l->run, &l->v);
 	warn_of_files(l);
+	run_warn_of_unread(&l->run, &l->v);
 	if (!l->v.admit)
 		verdict_lapse(&l->v);
 	if (!record_says(l->record, &l->v))

@@ -336,6 +336,20 @@ void run_verdict(const struct run *run, struct verdict *ret)
 	}
 }
 
+void run_warn_of_unread(const struct run *run, struct verdict *v)
+{
+	cleanup(diags_free) struct diags unread = {0};
+
+	profile_files_unread(run->profiles, &unread);
+	for (size_t i = 0; i < unread.list.n; i++) {
+		cleanup_free char *line = diag_format(&unread.list.v[i]);
+
+		findings_add(&v->findings, &(struct finding){.fault = FAULT_PROFILE_UNREAD,
+							     .on_fail = ON_FAIL_WARN,
+							     .why = line});
+	}
+}
+
 void run_end_at(enum run_end *end, enum run_end at)
 {
 	if (*end == END_DONE || (*end == END_NO_PROFILE && at == END_BROKEN))

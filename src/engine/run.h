@@ -101,6 +101,9 @@ const struct diags *run_diags(const struct run *run);
 /* The verdict of a run that can't go on, which railhead.conf may change. */
 void run_verdict(const struct run *run, struct verdict *ret);
 
+/* Adds a warning for each file that looks like configuration and that no boot reads. */
+void run_warn_of_unread(const struct run *run, struct verdict *v);
+
 /* Stages as a set of bits. */
 #define STAGES(s) (1u << (s))
 #define STAGES_ALL ((1u << STAGE_COUNT) - 1)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "profile/rules.h"
+#include "profile/section.h"
 
 /* An empty map or list is not a condition. */
 static bool has_condition(const struct ynode *match)
@@ -73,8 +74,32 @@ static void patterns_are_plain(struct ruling *r)
 	}
 }
 
+/* Sets without expect: are no demand. */
+static bool asks(const char *name, const struct ynode *section)
+{
+	if (streq(name, "gate"))
+		return count(ynode_get(section, "checks"), YAML_MAP);
+	for (size_t i = 0; streq(name, "devices") && i < count(section, YAML_MAP); i++)
+		if (ynode_get(section->items.v[i], "expect"))
+			return true;
+	return !streq(name, "devices") && section->items.n;
+}
+
+static void something_is_asked(struct ruling *r)
+{
+	if (r->p->abstract || r->diags->errors)
+		return;
+	for (const struct section *const *s = sections; *s; s++)
+		if (section(r, (*s)->name) && asks((*s)->name, section(r, (*s)->name)))
+			return;
+	rule_warn(r, r->p->doc, "",
+		  "no setting and no check, so no node with this profile becomes ready; write what "
+		  "the node must have, such as expect: {cpu_sockets: 2}");
+}
+
 const struct rule rules_document[] = {
 	RULE_OF_WHOLE("match-is-there", match_is_there),
+	RULE_OF_WHOLE("something-is-asked", something_is_asked),
 	RULE("one-machine-is-meant", one_machine_is_meant),
 	RULE("patterns-are-plain", patterns_are_plain),
 	NO_MORE_RULES,

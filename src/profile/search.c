@@ -2,6 +2,7 @@
 #include "profile/search.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
@@ -147,14 +148,6 @@ void profile_files_free(struct profile_files *f)
 	vec_free(&f->list);
 }
 
-bool profile_dirs_exist(const struct root *root)
-{
-	for (size_t i = 0; profile_dirs[i]; i++)
-		if (root_exists(root, "%s", profile_dirs[i]))
-			return true;
-	return false;
-}
-
 /* The path below the root, or NULL. */
 static char *find_below(const struct root *root, const char *name)
 {
@@ -166,6 +159,102 @@ static char *find_below(const struct root *root, const char *name)
 		free(path);
 	}
 	return NULL;
+}
+
+static void add_unread(struct diags *ret, const char *path, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void add_unread(struct diags *ret, const char *path, const char *fmt, ...)
+{
+	cleanup_str struct str text = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	ret->code = "unread";
+	diag_error(ret, (struct place){.file = path}, "", "not read: %s", text.s);
+	ret->code = NULL;
+}
+
+static void list_visible(const struct root *root, const char *dir, struct strv *ret)
+{
+	cleanup_strv struct strv names = {0};
+
+	read_dir(root, &names, NULL, "%s", dir);
+	for (size_t i = 0; i < names.n; i++)
+		if (*names.v[i] != '.' && !str_ends(names.v[i], "~"))
+			strv_add(ret, names.v[i]);
+}
+
+/* name: NAME.d, in the directory of that index. */
+static void judge_dropins(const struct root *root, size_t index, const char *name,
+			  struct diags *ret)
+{
+	cleanup_free char *dir = xasprintf("%s/%s", profile_dirs[index], name);
+	cleanup_free char *stem = xstrndup(name, strlen(name) - strlen(".d"));
+	cleanup_free char *profile = find_below(root, stem);
+	cleanup_strv struct strv names = {0};
+
+	list_visible(root, dir, &names);
+	for (size_t i = 0; i < names.n; i++) {
+		cleanup_free char *path = xasprintf("%s/%s", dir, names.v[i]);
+
+		if (index)
+			add_unread(ret, path, "drop-ins are only below %s; move the file there",
+				   profile_dirs[0]);
+		else if (!profile)
+			add_unread(ret, path,
+				   "no profile '%.64s' is installed; name the directory after the "
+				   "profile that the file is for, or remove the file",
+				   stem);
+		else if (!profile_is_file_name(names.v[i]))
+			add_unread(ret, path, "drop-ins end with .yaml; rename or remove the file");
+	}
+}
+
+static void judge_conf_d(const struct root *root, const char *profiles, struct diags *ret)
+{
+	const char *slash = strrchr(profiles, '/');
+	cleanup_free char *dir =
+		xasprintf("%.*s/railhead.conf.d", (int)(slash - profiles), profiles);
+	cleanup_strv struct strv names = {0};
+
+	list_visible(root, dir, &names);
+	for (size_t i = 0; i < names.n; i++) {
+		cleanup_free char *path = xasprintf("%s/%s", dir, names.v[i]);
+
+		if (!str_ends(names.v[i], ".conf"))
+			add_unread(ret, path,
+				   "drop-ins of railhead.conf end with .conf; rename or remove "
+				   "the file");
+	}
+}
+
+void profile_files_unread(const struct root *root, struct diags *ret)
+{
+	for (size_t i = 0; profile_dirs[i]; i++) {
+		cleanup_strv struct strv names = {0};
+
+		list_visible(root, profile_dirs[i], &names);
+		for (size_t j = 0; j < names.n; j++) {
+			cleanup_free char *path = xasprintf("%s/%s", profile_dirs[i], names.v[j]);
+
+			if (str_ends(names.v[j], ".d"))
+				judge_dropins(root, i, names.v[j], ret);
+			else if (str_ends(names.v[j], ".yml"))
+				add_unread(ret, path, "profiles end with .yaml; rename the file");
+		}
+		judge_conf_d(root, profile_dirs[i], ret);
+	}
+}
+
+bool profile_dirs_exist(const struct root *root)
+{
+	for (size_t i = 0; profile_dirs[i]; i++)
+		if (root_exists(root, "%s", profile_dirs[i]))
+			return true;
+	return false;
 }
 
 int profile_find(const struct root *root, const char *name, char **ret, struct err *err)

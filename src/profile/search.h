@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/vec.h"
+#include "profile/diag.h"
 #include "sys/root.h"
 
 /*
@@ -44,6 +45,12 @@ struct profile_files {
  */
 int profile_files_list(const struct root *root, struct profile_files *ret, struct err *err);
 void profile_files_free(struct profile_files *f);
+/*
+ * Adds an error for each file of the search path and of railhead.conf.d that looks like
+ * configuration and that no boot reads: of a NAME.d without a profile NAME, or with another ending.
+ * Hidden files and backups (x~) do not count.
+ */
+void profile_files_unread(const struct root *root, struct diags *ret);
 /* Whether at least one directory of the search path exists below root. */
 bool profile_dirs_exist(const struct root *root);
 
