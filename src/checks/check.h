@@ -39,6 +39,7 @@ struct check {
 	void (*measure)(const struct checked *t, struct probes *ret);
 	enum fault slow;   /* the fault if a figure fails its threshold */
 	enum fault failed; /* the fault if the program gives no figure; FAULT_NONE: GATE_PROGRAM */
+	bool nvidia;	   /* asks libraries or the driver of NVIDIA: no GPU of another vendor */
 	bool no_load;	   /* measured, but only by queries to a driver */
 };
 

@@ -26,5 +26,5 @@ static void want_copy(const struct checked *t, struct probes *ret)
 	}
 }
 
-CHECK(gpu_copy, .required = {"on", "min"}, .optional = {"floor", "size"}, .shares = "pcie set",
-      .measure = want_copy, .slow = FAULT_GPU_COPY);
+CHECK(gpu_copy, .nvidia = true, .required = {"on", "min"}, .optional = {"floor", "size"},
+      .shares = "pcie set", .measure = want_copy, .slow = FAULT_GPU_COPY);

@@ -28,5 +28,5 @@ static void want_fabric(const struct checked *t, struct probes *ret)
 	}
 }
 
-CHECK(gpu_fabric, .required = {"on", "mode"}, .measure = want_fabric, .slow = FAULT_GPU_FABRIC,
-      .no_load = true);
+CHECK(gpu_fabric, .nvidia = true, .required = {"on", "mode"}, .measure = want_fabric,
+      .slow = FAULT_GPU_FABRIC, .no_load = true);

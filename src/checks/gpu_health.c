@@ -79,5 +79,5 @@ static void want_health(const struct checked *t, struct probes *ret)
 	}
 }
 
-CHECK(gpu_health, .required = {"on"}, .optional = {"must_show", "mig"}, .measure = want_health,
-      .slow = FAULT_GPU_HEALTH, .no_load = true);
+CHECK(gpu_health, .nvidia = true, .required = {"on"}, .optional = {"must_show", "mig"},
+      .measure = want_health, .slow = FAULT_GPU_HEALTH, .no_load = true);

@@ -42,5 +42,5 @@ static void want_peer(const struct checked *t, struct probes *ret)
 	}
 }
 
-CHECK(gpu_peer, .required = {"on", "min"}, .optional = {"floor", "size"}, .shares = "pcie set",
-      .measure = want_peer, .slow = FAULT_GPU_PEER);
+CHECK(gpu_peer, .nvidia = true, .required = {"on", "min"}, .optional = {"floor", "size"},
+      .shares = "pcie set", .measure = want_peer, .slow = FAULT_GPU_PEER);

@@ -45,5 +45,5 @@ static void want_rdma(const struct checked *t, struct probes *ret)
 	gpu_pairs(t, want_pair, ret);
 }
 
-CHECK(gpu_rdma, .required = {"on", "with", "min"}, .optional = {"floor", "size"},
+CHECK(gpu_rdma, .nvidia = true, .required = {"on", "with", "min"}, .optional = {"floor", "size"},
       .shares = "line pcie set", .measure = want_rdma, .slow = FAULT_GPU_RDMA);

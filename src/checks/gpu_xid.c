@@ -79,4 +79,4 @@ static void emit(const struct checked *t, struct subject of)
 		c->want = fatal->value;
 }
 
-CHECK(gpu_xid, .required = {"on"}, .optional = {"fatal"}, .look = emit);
+CHECK(gpu_xid, .nvidia = true, .required = {"on"}, .optional = {"fatal"}, .look = emit);

@@ -274,6 +274,33 @@ static void judge_whole_gpus(struct ruling *r, const struct ynode *check, const 
 		rule_error(r, on, key, "GPUs are checked only as a whole; name the set itself");
 }
 
+static int vendor_of(const struct ruling *r, const char *set)
+{
+	const struct selector *s = find_set(r, set);
+
+	/* sets that contain each other have their own error */
+	for (size_t i = 0; s && s->vendor < 0 && i < r->p->devices.n; i++)
+		s = r->wider[s - r->p->devices.v];
+	return s ? s->vendor : -1;
+}
+
+static void judge_vendor(struct ruling *r, const struct ynode *check, const char *name,
+			 const struct check *k)
+{
+	static const char *const keys[] = {"on", "with"};
+
+	for (size_t i = 0; k->nvidia && i < array_len(keys); i++) {
+		const struct ynode *set = ynode_get(check, keys[i]);
+		cleanup_free char *key = xasprintf("%s.%s", name, keys[i]);
+
+		if (vendor_of(r, scalar(set)) == VENDOR_AMD)
+			rule_error(r, set, key,
+				   "%s asks libraries of NVIDIA, and the set is of AMD; remove the "
+				   "check, or write a command: of the site",
+				   k->run);
+	}
+}
+
 static void judge_user(struct ruling *r, const struct ynode *check, const char *name)
 {
 	cleanup_free char *key = xasprintf("%s.user", name);
@@ -320,6 +347,7 @@ static void judge_soundness(struct ruling *r, const struct ynode *map, const cha
 		judge_pairs(r, map, name);
 		judge_speed(r, map, name, check);
 		judge_lowness(r, map, name, check);
+		judge_vendor(r, map, name, check);
 		judge_members(r, map, name, check);
 	}
 	judge_timeout(r, map, name);
