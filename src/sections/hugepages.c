@@ -85,6 +85,50 @@ static int read_counts(const struct section_ctx *ctx, const struct ynode *item, 
 	return 0;
 }
 
+/* "16G, 2M and 512M" */
+static char *list_sizes(const struct node_memory *memory)
+{
+	static const char units[] = "KMGT";
+	struct str out = {0};
+	size_t n = memory->page_sizes.n;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t size = memory->page_sizes.v[i] >> 10;
+		size_t unit = 0;
+
+		for (; units[unit + 1] && size % 1024 == 0; unit++)
+			size >>= 10;
+		str_addf(&out, "%s%llu%c",
+			 !i	     ? ""
+			 : i + 1 < n ? ", "
+				     : " and ",
+			 (unsigned long long)size, units[unit]);
+	}
+	return str_take(&out);
+}
+
+/*
+ * An arm64 kernel registers all sizes that its base page allows, in hugetlbpage_init() of
+ * arch/arm64/mm/hugetlbpage.c, so no argument adds one. x86 registers 1G where an argument asks.
+ */
+static int want_size(const struct section_ctx *ctx, const struct ynode *item, struct err *err)
+{
+	const struct node_memory *memory = node_memory(ctx->node);
+	uint64_t size = ynode_number_of(item, "size", 0);
+	cleanup_free char *have = NULL;
+
+	for (size_t i = 0; i < memory->page_sizes.n; i++)
+		if (memory->page_sizes.v[i] == size)
+			return 0;
+	if (!memory->page_sizes.n || !streq(node_arch(ctx->node), "aarch64"))
+		return 0;
+	have = list_sizes(memory);
+	return err_set(err, -ENODEV,
+		       "the running kernel cannot have pages of %s; its sizes are %s; "
+		       "write one of these, or boot a kernel with another base page",
+		       ynode_text(item, "size", "?"), have);
+}
+
 /* default_hugepagesz comes first; hugepages= applies to the hugepagesz= directly before it. */
 static int boot_kargs(const struct section_ctx *ctx, const struct ynode *section,
 		      struct kargs *wanted, struct err *err)
@@ -98,6 +142,8 @@ static int boot_kargs(const struct section_ctx *ctx, const struct ynode *section
 		cleanup_str struct str text = {0};
 		int r = read_counts(ctx, item, want, err);
 
+		if (r == 0 && (pool_at_boot(item) || ynode_bool(item, "default", false)))
+			r = want_size(ctx, item, err);
 		if (r < 0)
 			return r;
 		if (ynode_bool(item, "default", false))
