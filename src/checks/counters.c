@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "kinds/cover.h"
 #include "plan/change.h"
 #include "profile/yaml.h"
 #include "sys/netlink.h"
@@ -33,6 +32,7 @@ struct question {
 	const struct root *root;
 	const struct counter_family *family;
 	const struct strv *paths;
+	struct strv *covers; /* NULL, or gets a part for each counter */
 };
 
 static int read_files(const struct root *root, const char *path, const struct counter_family *f,
@@ -54,10 +54,14 @@ static int add_member(const struct question *q, const char *path, struct str *te
 	int r = (f->read ? f->read : read_files)(q->root, path, f, values, there, err);
 
 	for (size_t i = 0; r == 0 && i < f->n; i++) {
-		cleanup_free char *name = there[i] ? f->name(q->root, path, &f->counters[i]) : NULL;
+		const struct counter *k = &f->counters[i];
+		cleanup_free char *name = there[i] ? f->name(q->root, path, k) : NULL;
+		cleanup_free char *part = xasprintf("%s (%s)", path, text_of(k));
 
 		if (name)
 			str_addf(text, "%zu %" PRIu64 " %s\n", i, values[i], name);
+		if (name && q->covers)
+			strv_add(q->covers, part);
 	}
 	return r;
 }
@@ -97,15 +101,14 @@ static int take(const struct kind_ctx *ctx, struct change *c, const struct count
 	const struct counter_family *f = look->family;
 	struct netlink_answer got cleanup_answer = {0};
 	cleanup_strv struct strv paths = {0};
-	struct question q = {ctx->root, f, &paths};
+	struct strv *covers = f->of_node && !look->follows ? &c->now.covers : NULL;
+	struct question q = {ctx->root, f, &paths, covers};
 	char *rest = NULL;
 	int r;
 
 	counts_free(&c->counts);
 	counts_free(&c->still);
 	r = f->find(ctx->root, c, &paths, err);
-	if (f->of_node && !look->follows)
-		cover_paths(c, &paths);
 	if (r == 0 && ctx->root->live && f->waits_on)
 		r = netlink_ask_apart(read_members, &q, f->waits_on, NETLINK_APART_MS, &got, err);
 	else if (r == 0)

@@ -51,7 +51,7 @@ struct counter_family {
 	 */
 	int (*read)(const struct root *root, const char *path, const struct counter_family *f,
 		    uint64_t *values, bool *there, struct err *err);
-	bool of_node; /* its members are parts of the node, and each must stay after the verdict */
+	bool of_node; /* it looks at the whole node: each counter must stay after the verdict */
 	const char *absent; /* a sentence with the remedy, for a machine without such counters */
 	/*
 	 * NULL, or: a sentence about parts of the machine whose errors no member counts; NULL:

@@ -143,12 +143,6 @@ void cover_file(const struct kind_ctx *ctx, struct change *c, const char *path)
 		strv_add(&c->now.covers, part);
 }
 
-void cover_paths(struct change *c, const struct strv *paths)
-{
-	for (size_t i = 0; i < paths->n; i++)
-		strv_add(&c->now.covers, paths->v[i]);
-}
-
 static int by_text(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);

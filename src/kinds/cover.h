@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts that a look covers (struct finding, covers): the files of a pattern, the members of a
+ * The parts that a look covers (struct finding, covers): the files of a pattern, the counters of a
  * whole node. A look after the verdict misses those that have gone since: a pattern is content with
  * the files that it still matches.
  *
- * A part is named by its path. The path of a netdev or RDMA device that the driver of a PCI
- * function made is followed by that function, "PATH of 0000:81:00.0": such a device may be in a
- * container, where it is not seen from here. Its function then stays, with an empty directory for
- * its devices.
+ * A part is named by its path, a counter by its member's path and its own text. The path of a
+ * netdev or RDMA device that the driver of a PCI function made is followed by that function, "PATH
+ * of 0000:81:00.0": such a device may be in a container, where it is not seen from here. Its
+ * function then stays, with an empty directory for its devices.
  */
 #pragma once
 
@@ -22,8 +22,6 @@
  * goes with work (one end of a pair, a tunnel of a program) is left out.
  */
 void cover_file(const struct kind_ctx *ctx, struct change *c, const char *path);
-/* The same for paths that no netdev has. */
-void cover_paths(struct change *c, const struct strv *paths);
 /*
  * In a look after the verdict: whether the file is of a virtual device that has come since, as pods
  * bring them. Nobody has set such a file for the node, and it is not judged.
