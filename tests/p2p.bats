@@ -147,6 +147,7 @@ setup() {
   differs redirected
   arg=$(grep -o 'kernel_args: {set: \[[^]]*\]}' <<<"$output" | head -1)
   wish direct pcie_switch "${arg%\}}, iommu: passthrough}"
+  sed -i 's/pci: "10de:2330"/&, expect: ">=1"/' "$root/etc/railhead/profiles/sku.yaml"
   profile_says 0 ""
   [[ $output != *warning* && $output != *p2p* ]]
   run -0 "$railhead" kargs --format=line --profile "$root/etc/railhead/profiles/sku.yaml" --root "$root"

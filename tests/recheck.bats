@@ -540,11 +540,11 @@ nvme() { # ADDRESS
   recheck 0 ready
   [ -z "$output" ]
   mv "$root/$mc/mc1" "$root/away"
-  gone "gate/m/memory: /$mc/mc1, /$mc/mc1/dimm0"
+  gone "gate/m/memory: /$mc/mc1 (corrected errors), /$mc/mc1 (uncorrected errors), /$mc/mc1/dimm0 (uncorrected errors)"
   mv "$root/away" "$root/$mc/mc1"
   recheck 0 ready
   rm -r "$root/$mc/mc0/dimm0"
-  gone "/$mc/mc0/dimm0"
+  gone "/$mc/mc0/dimm0 (uncorrected errors)"
 }
 
 @test "a device that comes back does not hide that another part is gone" {

@@ -211,7 +211,9 @@ static uint64_t find_interval(const struct later_look *l)
 /* Returns whether l->v has a verdict, for which the run must have this boot's profile. */
 static int look_and_judge(struct later_look *l)
 {
-	struct run_options opt = {.freeze = FREEZE_LATER};
+	/* where the verdict had no profile, an earlier one of this boot is not the one to look by
+	 */
+	struct run_options opt = {.freeze = *record_digest(l->record) ? FREEZE_LATER : FREEZE_BOOT};
 	struct findings unanswered = {0};
 	struct stage_result result;
 	struct err err = {0};
