@@ -177,11 +177,14 @@ static void add_unread(struct diags *ret, const char *path, const char *fmt, ...
 	ret->code = NULL;
 }
 
-static void list_visible(const struct root *root, const char *dir, struct strv *ret)
+static void list_visible(const struct root *root, const char *dir, struct strv *ret,
+			 struct diags *diags)
 {
 	cleanup_strv struct strv names = {0};
+	int r = read_dir(root, &names, NULL, "%s", dir);
 
-	read_dir(root, &names, NULL, "%s", dir);
+	if (r < 0 && r != -ENOENT && r != -ENOTDIR)
+		add_unread(diags, dir, "%s", strerror(-r));
 	for (size_t i = 0; i < names.n; i++)
 		if (*names.v[i] != '.' && !str_ends(names.v[i], "~"))
 			strv_add(ret, names.v[i]);
@@ -196,7 +199,7 @@ static void judge_dropins(const struct root *root, size_t index, const char *nam
 	cleanup_free char *profile = find_below(root, stem);
 	cleanup_strv struct strv names = {0};
 
-	list_visible(root, dir, &names);
+	list_visible(root, dir, &names, ret);
 	for (size_t i = 0; i < names.n; i++) {
 		cleanup_free char *path = xasprintf("%s/%s", dir, names.v[i]);
 
@@ -220,7 +223,7 @@ static void judge_conf_d(const struct root *root, const char *profiles, struct d
 		xasprintf("%.*s/railhead.conf.d", (int)(slash - profiles), profiles);
 	cleanup_strv struct strv names = {0};
 
-	list_visible(root, dir, &names);
+	list_visible(root, dir, &names, ret);
 	for (size_t i = 0; i < names.n; i++) {
 		cleanup_free char *path = xasprintf("%s/%s", dir, names.v[i]);
 
@@ -236,7 +239,7 @@ void profile_files_unread(const struct root *root, struct diags *ret)
 	for (size_t i = 0; profile_dirs[i]; i++) {
 		cleanup_strv struct strv names = {0};
 
-		list_visible(root, profile_dirs[i], &names);
+		list_visible(root, profile_dirs[i], &names, ret);
 		for (size_t j = 0; j < names.n; j++) {
 			cleanup_free char *path = xasprintf("%s/%s", profile_dirs[i], names.v[j]);
 
