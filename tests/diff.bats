@@ -21,7 +21,7 @@ teardown() {
 
 doc() { # NAME LINES...
   { printf 'schema: 1\nname: %s\nmatch: {dmi: {sys_vendor: Supermicro}}\n' "$1"
-    printf 'devices: {rails: {pci: "15b3:1021"}}\n'
+    printf 'devices: {rails: {pci: "15b3:1021", expect: ">=1"}}\n'
     shift
     printf '%s\n' "$@"; } >"$1.yaml"
 }

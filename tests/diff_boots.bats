@@ -135,7 +135,7 @@ holds() { # JQ-FILTER
 }
 
 @test "a boot and anything else: refused, with what to compare, and 2" {
-  profile "$root" sku <<<$'schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: Supermicro}}'
+  profile "$root" sku <<<$'schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: Supermicro}}\nsysctl: {vm.swappiness: 10}'
   for other in node sku "$root/"; do
     boot_diff 2 boot "$other"
     [[ $stderr == "railhead: diff: a boot can be compared with another boot only, and "*" is not a boot; \`railhead diff boot:-1 boot\` "* ]]
