@@ -38,9 +38,9 @@ differs() { # FILTER of --json SIDE...
   [[ ${lines[0]} == "A:  profile a ("*", a.yaml)" && ${lines[1]} == "B:  profile b 2 ("*", b.yaml)" ]]
   [[ $output == *"  differs     sysctl.vm.swappiness "*" '60' -> '10': base.yaml:4 b.yaml:6"$'\n'* ]]
   [[ $output == *"  differs     modules.load "*" '[mlx5_core, mlx5_ib]' -> '[mlx5_core]': a.yaml:7 b.yaml:8"$'\n'* ]]
-  [ "${lines[-1]}" = "2 of 6 differ" ]
+  [ "${lines[-1]}" = "2 of 7 differ" ]
   differs '.differences[0] == {key: "sysctl.vm.swappiness", a: "60", b: "10",
-    a_origin: "base.yaml:4:25", b_origin: "b.yaml:6:25", percent: null, noise: false} and .compared == 6' a.yaml b.yaml
+    a_origin: "base.yaml:4:25", b_origin: "b.yaml:6:25", percent: null, noise: false} and .compared == 7' a.yaml b.yaml
   # in other words and order, the same
   cp a.yaml c.yaml
   sed -i 's/^name: a$/name: c/; s/\[mlx5_core, mlx5_ib\]/["mlx5_core", mlx5_ib]/' c.yaml
