@@ -45,7 +45,7 @@ differs() { # FILTER of --json SIDE...
   cp a.yaml c.yaml
   sed -i 's/^name: a$/name: c/; s/\[mlx5_core, mlx5_ib\]/["mlx5_core", mlx5_ib]/' c.yaml
   run -0 "$railhead" diff a.yaml c.yaml
-  [ "${lines[-1]}" = "equal: all 6" ]
+  [ "${lines[-1]}" = "equal: all 7" ]
   # a key that one alone has, and items of a list of maps
   doc c 'hugepages: [{size: 2M, per_node: 1}]'
   doc d 'hugepages: [{size: 2M, per_node: 2}]' 'gate: {wait: 60s}'
