@@ -28,7 +28,7 @@ def within_limits(vm):
               f"StandardOutput=truncate:/run/look-{unit}\nU")
         if unit == "recheck": # the bench lets it run when it is told to
             vm.sh("mkdir -p /run/systemd/system/railhead-recheck.timer.d && printf '[Timer]\nOnUnitInactiveSec=7min\n'"
-                  " >/run/systemd/system/railhead-recheck.timer.d/interval.conf")
+                  " >/run/systemd/system/railhead-recheck.timer.d/zz-interval.conf")
         vm.sh("systemctl daemon-reload")
         # A recheck waits for the gate; none is at work.
         vm.sh(f"systemctl start railhead-{unit}.service", 300)
