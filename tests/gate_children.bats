@@ -8,11 +8,8 @@ load lib/gate
 load lib/clock
 
 setup() {
-  gate_need
-  root=$BATS_TEST_TMPDIR/root
-  gate_out=$BATS_TEST_TMPDIR/out
+  gate_setup
   mark=72$$ # in the command line of whatever a child leaves behind
-  fake_node "$root"
 }
 
 # A profile whose checks are shell scripts; NAME [KEYS]: SCRIPT a line, from stdin.

@@ -503,24 +503,32 @@ blocked() {
   [ ! -e "$ready" ]
 }
 
-@test "admit: times and reasons that are refused" {
-  blocked
+takes_times_and_reasons() { # VERB KEY-OF-THE-RECORD
+  local time reason
   for time in 59s 8d 169h 4 "" h -1h 1w 99999999999999999999h; do
-    run -2 "$railhead" admit --for "$time" --reason x --root "$root"
+    run -2 "$railhead" "$1" --for "$time" --reason x --root "$root"
+    [[ $output == "railhead: $1: --for $time: must be 1m to 7d"* ]]
   done
   for reason in "" "   " $'two\nlines' $'\e[31m' $'\xff' "$(printf 'x%.0s' {1..201})"; do
-    run -2 "$railhead" admit --for 1h --reason "$reason" --root "$root"
+    run -2 "$railhead" "$1" --for 1h --reason "$reason" --root "$root"
+    [[ $output == "railhead: $1: --reason TEXT: "* ]]
   done
-  run -2 "$railhead" admit --for 1h --root "$root"
-  run -2 "$railhead" admit --reason x --root "$root"
-  run -2 "$railhead" admit --root "$root"
-  run -2 "$railhead" admit --end --for 1h --reason x --root "$root"
-  in_record 'has("admission") | not'
+  run -2 "$railhead" "$1" --for 1h --root "$root"
+  run -2 "$railhead" "$1" --reason x --root "$root"
+  run -2 "$railhead" "$1" --root "$root"
+  run -2 "$railhead" "$1" --end --for 1h --reason x --root "$root"
+  in_record "has(\"$2\") | not"
   for time in 1m 7d 168h; do
-    run -0 "$railhead" admit --for "$time" --reason x --root "$root"
+    run -0 "$railhead" "$1" --for "$time" --reason x --root "$root"
   done
-  run -0 "$railhead" admit --for 0s --root "$root"
-  in_record 'has("admission") | not'
+  in_record "has(\"$2\")"
+  run -0 "$railhead" "$1" --for 0s --root "$root"
+  in_record "has(\"$2\") | not"
+}
+
+@test "admit: times and reasons that are refused" {
+  blocked
+  takes_times_and_reasons admit admission
 }
 
 # --- maintain ------------------------------------------------------------------------------------
@@ -693,22 +701,7 @@ with_metrics() {
 @test "maintain: times and reasons that are refused" {
   gated "$LINKS"
   gate 0
-  for time in 59s 8d 4 "" -1h; do
-    run -2 "$railhead" maintain --for "$time" --reason x --root "$root"
-    [[ $output == "railhead: maintain: --for $time: must be 1m to 7d"* ]]
-  done
-  for reason in "" "   " $'two\nlines' "$(printf 'x%.0s' {1..201})"; do
-    run -2 "$railhead" maintain --for 1h --reason "$reason" --root "$root"
-    [[ $output == "railhead: maintain: --reason TEXT: "* ]]
-  done
-  run -2 "$railhead" maintain --for 1h --root "$root"
-  run -2 "$railhead" maintain --reason x --root "$root"
-  run -2 "$railhead" maintain --root "$root"
-  run -2 "$railhead" maintain --end --for 1h --reason x --root "$root"
-  in_record 'has("maintenance") | not'
-  maintain
-  run -0 "$railhead" maintain --for 0s --root "$root"
-  in_record 'has("maintenance") | not'
+  takes_times_and_reasons maintain maintenance
 }
 
 @test "maintain: without the right to write, nothing has begun" {

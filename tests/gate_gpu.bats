@@ -9,12 +9,9 @@ load lib/gate
 load lib/clock
 
 setup() {
-  gate_need
-  root=$BATS_TEST_TMPDIR/root
-  gate_out=$BATS_TEST_TMPDIR/out
+  gate_setup
   lib=$BATS_TEST_TMPDIR/lib
   a=0000:3b:00.0 b=0000:86:00.0
-  fake_node "$root"
   gpu "$a" 0
   gpu "$b" 1
   mkdir "$lib"

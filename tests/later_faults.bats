@@ -9,12 +9,9 @@ load lib/gate
 load lib/clock
 
 setup() {
-  gate_need
-  root=$BATS_TEST_TMPDIR/root
-  gate_out=$BATS_TEST_TMPDIR/out
+  gate_setup
   record=$root/run/railhead/status.json
   lib=$BATS_TEST_TMPDIR/lib
-  fake_node "$root"
 }
 
 want() { # CHECKS

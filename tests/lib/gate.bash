@@ -13,6 +13,14 @@ gate_need() {
   }
 }
 
+# For setup(): a node that the gate may measure. Needs lib/fakenode.
+gate_setup() {
+  gate_need || return
+  root=$BATS_TEST_TMPDIR/root
+  gate_out=$BATS_TEST_TMPDIR/out
+  fake_node "$root"
+}
+
 # The exit status is the gate's.
 gate() { # OPTIONS...
   # shellcheck disable=SC2016 # for the inner shell
