@@ -277,7 +277,7 @@ railhead: n9 is left out of memory.min: gate/memory/node0 is 25.0 % worse in one
 @test "a member that the profile names and the node has not fails; the check's other keys are not taken" {
   sed -i 's/min: 1GB.s/&, members: {node7: {min: 2GB\/s}}/' "$root/etc/railhead/profiles/sku.yaml"
   run -7 with_bench "$railhead" gate --root "$root"
-  [[ $output == *"gate/memory/node7: memory_bandwidth of node7: members: names node7, and on this node the check has node0, node1; mend what is missing, or leave the member out of the profile"* ]]
+  [[ $output == *"gate/memory/node7: memory_bandwidth of node7: members: names node7, and on this node the check has node0, node1; restore the missing part, or leave the member out of the profile"* ]]
   sed -i 's/min: 1GB.s/optional: true, &/' "$root/etc/railhead/profiles/sku.yaml"
   run -0 with_bench "$railhead" gate --root "$root"
   jq -e '.skipped == ["gate/memory/node7"]' "$root/run/railhead/status.json"

@@ -14,8 +14,6 @@
 #include "sys/read.h"
 #include "sys/sysctl_d.h"
 
-#define PROC_SYS "/proc/sys/"
-
 enum { CONFIG_MAX_SIZE = 4 << 20 };
 
 struct setting {

@@ -56,11 +56,12 @@ static int add_member(const struct question *q, const char *path, struct str *te
 	for (size_t i = 0; r == 0 && i < f->n; i++) {
 		const struct counter *k = &f->counters[i];
 		cleanup_free char *name = there[i] ? f->name(q->root, path, k) : NULL;
-		cleanup_free char *part = xasprintf("%s (%s)", path, text_of(k));
+		cleanup_free char *part =
+			name && q->covers ? xasprintf("%s (%s)", path, text_of(k)) : NULL;
 
 		if (name)
 			str_addf(text, "%zu %" PRIu64 " %s\n", i, values[i], name);
-		if (name && q->covers)
+		if (part)
 			strv_add(q->covers, part);
 	}
 	return r;

@@ -87,19 +87,20 @@ static void reboot_or_say(const struct judgement *j)
 		complain("reboot: %s", err.text);
 }
 
+static uint64_t timer_interval(const struct invocation *inv)
+{
+	return inv->root.live ? manager_timer_interval(RECHECK_TIMER) : 0;
+}
+
 static int judge(const struct invocation *inv, struct judgement *j)
 {
+	j->interval = timer_interval(inv);
 	judgement_run(j);
 	if (j->status.record.boot_id)
 		print(inv, j);
 	if (j->reboot)
 		reboot_or_say(j);
 	return exit_code(j);
-}
-
-static uint64_t timer_interval(const struct invocation *inv)
-{
-	return inv->root.live ? manager_timer_interval(RECHECK_TIMER) : 0;
 }
 
 static int recheck(struct invocation *inv)
@@ -131,7 +132,6 @@ static int run(struct invocation *inv)
 			      .unit = in_own_service(),
 			      .again = inv->again,
 			      .retry = inv->retry,
-			      .interval = timer_interval(inv),
 			      .complain = complain_text,
 			      .opened = opened,
 			      .at_work = show_progress};

@@ -36,13 +36,8 @@ static bool load_once(const struct root *root, struct status *ret)
 
 void status_judge_age(const struct root *root, struct record *r)
 {
-	struct diags unused = {0};
-	struct site site;
-
-	site_load(root, &site, &unused);
-	diags_free(&unused);
-	r->unwatched = site.recheck_off;
-	if (!site.recheck_off)
+	r->unwatched = site_ends_looks(root);
+	if (!r->unwatched)
 		record_judge_age(r);
 }
 

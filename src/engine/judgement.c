@@ -647,7 +647,6 @@ int judgement_stop(struct judgement *j)
 	return r;
 }
 
-/* If a process holds the lock, it informs the readers when it ends. */
 void judgement_free(struct judgement *j)
 {
 	status_free(&j->status);

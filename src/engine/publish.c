@@ -272,20 +272,10 @@ static int tell_one(const struct root *root, enum notice n, const char *text, bo
 	return ready ? notice_write(root, n, text, err) : notice_withdraw(root, n, text, err);
 }
 
-static bool is_looked_at(const struct root *root)
-{
-	struct diags unused = {0};
-	struct site site;
-
-	site_load(root, &site, &unused);
-	diags_free(&unused);
-	return !site.recheck_off;
-}
-
 void publish(const struct root *root, const struct record *record, bool ready,
 	     struct strv *warnings)
 {
-	bool recheck = is_looked_at(root);
+	bool recheck = !site_ends_looks(root);
 	cleanup_free char *metrics = publish_metrics(record, ready, recheck);
 	cleanup_free char *features = publish_features(
 		record, ready,

@@ -38,17 +38,6 @@ struct later_look {
 	struct verdict v;
 };
 
-/* railhead.conf may say that nothing looks at a node after its verdict. */
-static bool is_wanted(const struct root *root)
-{
-	struct diags unused = {0};
-	struct site site;
-
-	site_load(root, &site, &unused);
-	diags_free(&unused);
-	return !site.recheck_off;
-}
-
 /* Whether there is a verdict to check, and no other run is responsible for it. */
 static bool is_due(struct later_look *l)
 {
@@ -70,16 +59,10 @@ static bool is_of_container(const struct root *root, const struct change *c)
 	bool net = str_starts(c->target, "carrier:") || str_starts(c->target, "speed:");
 	bool rdma = str_starts(c->target, "rdma-link:") || str_starts(c->target, "rdma-speed:") ||
 		    str_starts(c->target, "port-errors:");
-	cleanup_free char *addr = NULL, *ibdev = NULL;
-	struct netdev dev;
+	cleanup_free char *addr = NULL;
 
-	if ((!net && !rdma) || function_or_vf(root, c->on.name, c->on.vf, &addr, NULL) < 0)
-		return false;
-	if (net)
-		return function_has(root, addr, "net") &&
-		       function_netdev(root, addr, &dev, NULL) < 0;
-	ibdev = function_ibdev(root, addr);
-	return function_has(root, addr, "infiniband") && !ibdev;
+	return (net || rdma) && function_or_vf(root, c->on.name, c->on.vf, &addr, NULL) == 0 &&
+	       function_gave_away(root, addr, net ? "net" : "infiniband");
 }
 
 /*
@@ -323,10 +306,9 @@ static int move(struct later_look *l)
 
 	if (!l->v.admit)
 		count_lapse(l, was);
-	else if (heals && (record_is_held_back(l->record) || lapsed_by_log(l)))
-		return flow_move(&l->flow, FLOW_LOOKED, NULL);
 	/* the start of the hour must be recorded again */
-	if (record_says(l->record, &l->v) && !(flaps && was == FLOW_LAPSED))
+	if ((heals && (record_is_held_back(l->record) || lapsed_by_log(l))) ||
+	    (record_says(l->record, &l->v) && !(flaps && was == FLOW_LAPSED)))
 		return flow_move(&l->flow, FLOW_LOOKED, NULL);
 	r = flow_move(&l->flow, event_of(l, was), &l->v);
 	l->of->news = l->flow.news;
@@ -376,7 +358,7 @@ static int look_locked(struct recheck *r, uint64_t *first)
 	status_free(&r->status);
 	r->looked = false;
 	status_load(r->root, &r->status);
-	if (is_wanted(r->root) && is_due(&l))
+	if (!site_ends_looks(r->root) && is_due(&l))
 		found = look(&l, first);
 	else
 		flow_move(&l.flow, FLOW_RENEW, NULL);

@@ -18,7 +18,6 @@
 #include "profile/schema.h"
 #include "sys/sysctl_d.h"
 
-#define PROC_SYS "/proc/sys/"
 #define DEV "/sys/bus/pci/devices/"
 
 /* --- subjects --------------------------------------------------------------------------------- */

@@ -76,7 +76,7 @@ static void decline_strangers(const struct checked *t, size_t from, struct probe
 		probe_subject(p, "%s of %s", t->check->run, name);
 		probe_declines(p, p->optional ? CHANGE_UNSUPPORTED : CHANGE_CANNOT_MEASURE,
 			       "members: names %s, and on this node the check has %s" TO_MEND
-			       "mend what is missing, or leave the member out of the profile",
+			       "restore the missing part, or leave the member out of the profile",
 			       name, *some ? some : "none");
 	}
 }

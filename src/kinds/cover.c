@@ -71,20 +71,6 @@ static const char *function_in(const char *part)
 	return of && pci_address_len(of + 1) == strlen(of + 1) ? of + 1 : NULL;
 }
 
-/* The function's driver made devices of that class, and none of them is in this namespace. */
-static bool has_given(const struct root *root, const char *addr, const char *class)
-{
-	cleanup_free char *ibdev = NULL;
-	struct netdev dev;
-
-	if (!function_has(root, addr, class))
-		return false;
-	if (streq(class, "net"))
-		return function_netdev(root, addr, &dev, NULL) < 0;
-	ibdev = function_ibdev(root, addr);
-	return !ibdev;
-}
-
 static bool is_given_away(const struct root *root, const char *part)
 {
 	const char *addr = function_in(part);
@@ -93,7 +79,7 @@ static bool is_given_away(const struct root *root, const char *part)
 		cleanup_free char *device = device_in(part, classes[i]);
 
 		if (device)
-			return has_given(root, addr, classes[i]);
+			return function_gave_away(root, addr, classes[i]);
 	}
 	return false;
 }
@@ -136,9 +122,12 @@ static bool is_virtual(const struct root *root, const char *path)
 
 void cover_file(const struct kind_ctx *ctx, struct change *c, const char *path)
 {
-	cleanup_free char *part = part_of(ctx, path);
-	cleanup_free char *netdev = function_in(part) ? NULL : device_in(path, "net");
+	cleanup_free char *part = NULL, *netdev = NULL;
 
+	if (ctx->running != STAGE_GATE) /* nobody asks before the gate */
+		return;
+	part = part_of(ctx, path);
+	netdev = function_in(part) ? NULL : device_in(path, "net");
 	if (c->covered || !netdev || !comes_and_goes(ctx->root, netdev))
 		strv_add(&c->now.covers, part);
 }

@@ -147,6 +147,19 @@ bool function_has(const struct root *root, const char *addr, const char *class)
 	return root_exists(root, DEV "%s/%s", addr, class);
 }
 
+bool function_gave_away(const struct root *root, const char *addr, const char *class)
+{
+	cleanup_free char *ibdev = NULL;
+	struct netdev dev;
+
+	if (!function_has(root, addr, class))
+		return false;
+	if (streq(class, "net"))
+		return function_netdev(root, addr, &dev, NULL) < 0;
+	ibdev = function_ibdev(root, addr);
+	return !ibdev;
+}
+
 char *function_ibdev(const struct root *root, const char *addr)
 {
 	cleanup_strv struct strv devices = {0};

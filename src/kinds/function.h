@@ -49,6 +49,11 @@ int function_netdev(const struct root *root, const char *addr, struct netdev *re
 char *function_driver(const struct root *root, const char *addr);
 /* Whether the function's driver made netdevs ("net") or RDMA devices ("infiniband") of it. */
 bool function_has(const struct root *root, const char *addr, const char *class);
+/*
+ * Whether the driver made devices of that class, and none of them is in this network namespace: a
+ * container has them.
+ */
+bool function_gave_away(const struct root *root, const char *addr, const char *class);
 /* The first RDMA device of the function, which the caller frees; NULL: none (here, or yet). */
 char *function_ibdev(const struct root *root, const char *addr);
 /*

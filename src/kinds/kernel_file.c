@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "profile/tutorials.h"
+#include "sys/sysctl_d.h"
 
 #define PAGES                                           \
 	"the hugepages section sets page pools; write " \
@@ -23,7 +24,6 @@
 #define BINARY                                                                                  \
 	"the file is binary data, such as a device's memory, and no setting; leave it out, or " \
 	"write the section of the device, such as pcie:"
-#define PROC_SYS "/proc/sys/"
 #define DEVICES "/sys/[bcd]*" /* block, bus, class, dev, devices */
 #define TREE(holds) "the files here " holds ", instead of setting a value; " FORCE_REMEDY
 #define AWAY(what) "the write can take " what " away from the running system; " FORCE_REMEDY

@@ -172,3 +172,12 @@ void site_load(const struct root *root, struct site *ret, struct diags *diags)
 	ret->reboot = ynode_bool(doc, "reboot", true);
 	ret->recheck_off = ynode_get(doc, "recheck");
 }
+
+bool site_ends_looks(const struct root *root)
+{
+	cleanup(diags_free) struct diags unused = {0};
+	struct site site;
+
+	site_load(root, &site, &unused);
+	return site.recheck_off;
+}

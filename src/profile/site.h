@@ -32,3 +32,5 @@ void site_files(const struct root *root, struct strv *ret, struct diags *diags);
  * no reboot happens.
  */
 void site_load(const struct root *root, struct site *ret, struct diags *diags);
+/* Whether valid files say `recheck: off`, for those who need no more of them. */
+bool site_ends_looks(const struct root *root);

@@ -194,62 +194,32 @@ const struct synonym synonyms_of_words[] = {
 	{NULL, NULL},
 };
 
+/* Endings of numbers elsewhere, and here; of two similar endings the longer comes first. */
+static const struct synonym endings[] = {
+	{"GiB/s", "GB/s"}, {"MiB/s", "MB/s"}, {"Gbit/s", "Gb/s"}, {"Mbit/s", "Mb/s"},
+	{"Gbps", "Gb/s"},  {"gbps", "Gb/s"},  {"Mbps", "Mb/s"},	  {"mbps", "Mb/s"},
+	{"Gbit", "Gb/s"},  {"gbit", "Gb/s"},  {"GBps", "GB/s"},	  {"Gb", "Gb/s"},
+	{"G", "Gb/s"},	   {"g", "Gb/s"},     {"GT", "GT/s"},	  {"GTps", "GT/s"},
+	{"GiB", "G"},	   {"MiB", "M"},      {"KiB", "K"},	  {"TiB", "T"},
+	{"GB", "G"},	   {"MB", "M"},	      {"kB", "K"},	  {"KB", "K"},
+	{"TB", "T"},	   {"Gi", "G"},	      {"Mi", "M"},	  {"Ki", "K"},
+	{"Ti", "T"},	   {"g", "G"},	      {"m", "M"},	  {"k", "K"},
+	{"seconds", "s"},  {"secs", "s"},     {"sec", "s"},	  {"minutes", "m"},
+	{"mins", "m"},	   {"min", "m"},      {"hours", "h"},	  {"hour", "h"},
+	{"msec", "ms"},	   {"usecs", "us"},   {"usec", "us"},	  {"\xc2\xb5s", "us"},
+	{"percent", "%"},  {"bytes", ""},     {"b", ""},	  {NULL, NULL},
+};
+
 /*
- * Endings of numbers elsewhere, and here; of two similar endings the longer comes first. size: of a
- * unit that is none here, in bytes or bytes per second; the remedy converts the number. kB and MB
+ * Units that are none here, in bytes or bytes per second: the remedy converts the number. kB and MB
  * are powers of 1024, as the kernel and the sizes of messages have them.
  */
-static const struct ending {
-	const char *said, *meant;
-	double size;
-} endings[] = {{"GiB/s", "GB/s", 0x1p30},
-	       {"MiB/s", "MB/s", 0x1p20},
-	       {"Gbit/s", "Gb/s", 0},
-	       {"Mbit/s", "Mb/s", 0},
-	       {"Gbps", "Gb/s", 0},
-	       {"gbps", "Gb/s", 0},
-	       {"Mbps", "Mb/s", 0},
-	       {"mbps", "Mb/s", 0},
-	       {"Gbit", "Gb/s", 0},
-	       {"gbit", "Gb/s", 0},
-	       {"GBps", "GB/s", 0},
-	       {"Gb", "Gb/s", 0},
-	       {"G", "Gb/s", 0},
-	       {"g", "Gb/s", 0},
-	       {"GT", "GT/s", 0},
-	       {"GTps", "GT/s", 0},
-	       {"GiB", "G", 0},
-	       {"MiB", "M", 0},
-	       {"KiB", "K", 0},
-	       {"TiB", "T", 0},
-	       {"GB", "G", 1e9},
-	       {"MB", "M", 0},
-	       {"kB", "K", 0},
-	       {"KB", "K", 0},
-	       {"TB", "T", 1e12},
-	       {"Gi", "G", 0},
-	       {"Mi", "M", 0},
-	       {"Ki", "K", 0},
-	       {"Ti", "T", 0},
-	       {"g", "G", 0},
-	       {"m", "M", 0},
-	       {"k", "K", 0},
-	       {"seconds", "s", 0},
-	       {"secs", "s", 0},
-	       {"sec", "s", 0},
-	       {"minutes", "m", 0},
-	       {"mins", "m", 0},
-	       {"min", "m", 0},
-	       {"hours", "h", 0},
-	       {"hour", "h", 0},
-	       {"msec", "ms", 0},
-	       {"usecs", "us", 0},
-	       {"usec", "us", 0},
-	       {"\xc2\xb5s", "us", 0},
-	       {"percent", "%", 0},
-	       {"bytes", "", 0},
-	       {"b", "", 0},
-	       {NULL, NULL, 0}};
+struct size {
+	const char *unit;
+	double bytes;
+};
+static const struct size foreign_units[] = {
+	{"GiB/s", 0x1p30}, {"MiB/s", 0x1p20}, {"GB", 1e9}, {"TB", 1e12}, {NULL, 0}};
 
 /* Folds a word to the form used in synonyms_of_keys. */
 static char *fold(const char *word)
@@ -292,7 +262,7 @@ static size_t number_end(const char *text)
 
 static bool is_unit(const char *text)
 {
-	for (const struct ending *s = endings; s->said; s++)
+	for (const struct synonym *s = endings; s->said; s++)
 		if (streq(text, s->said) || streq(text, s->meant))
 			return true;
 	return false;
@@ -313,22 +283,28 @@ static char *without_blanks(const char *text)
 	return str_take(&out);
 }
 
-/* 2000GB as 1862G, 180GiB/s as 193GB/s: in the largest unit in which less than 1% is cut off. */
-static char *convert(const char *text, size_t digits, const struct ending *e)
+/*
+ * 2000GB as 1862G, 180GiB/s as 193GB/s: in the largest unit in which less than 1% is cut off. NULL:
+ * the unit is not foreign, or no unit fits. The caller frees.
+ */
+static char *convert(const char *text, size_t digits)
 {
-	static const struct ending units[] = {{NULL, "T", 0x1p40}, {NULL, "G", 0x1p30},
-					      {NULL, "M", 0x1p20}, {NULL, "K", 0x1p10},
-					      {NULL, "GB/s", 1e9}, {NULL, "MB/s", 1e6}};
+	static const struct size units[] = {{"T", 0x1p40}, {"G", 0x1p30}, {"M", 0x1p20},
+					    {"K", 0x1p10}, {"GB/s", 1e9}, {"MB/s", 1e6}};
 	size_t sign = strcspn(text, "0123456789");
-	double bytes = strtod(text + sign, NULL) * e->size;
+	const struct size *from = foreign_units;
+	double bytes;
 
-	for (size_t i = 0; i < array_len(units); i++)
-		if (bytes >= 100 * units[i].size &&
-		    str_ends(e->said, "/s") == str_ends(units[i].meant, "/s"))
+	while (from->unit && !streq(text + digits, from->unit))
+		from++;
+	bytes = strtod(text + sign, NULL) * from->bytes;
+	for (size_t i = 0; from->unit && i < array_len(units); i++)
+		if (bytes >= 100 * units[i].bytes &&
+		    str_ends(from->unit, "/s") == str_ends(units[i].unit, "/s"))
 			return xasprintf("%.*s%llu%s", (int)sign, text,
-					 (unsigned long long)(bytes / units[i].size),
-					 units[i].meant);
-	return xasprintf("%.*s%s", (int)digits, text, e->meant);
+					 (unsigned long long)(bytes / units[i].bytes),
+					 units[i].unit);
+	return NULL;
 }
 
 /*
@@ -341,13 +317,13 @@ static char *other_ending(const struct spec *spec, synonym_test *accepts, const 
 
 	if (!digits || !isdigit((unsigned char)text[digits - 1]))
 		return NULL;
-	for (const struct ending *s = endings; s->said; s++) {
+	for (const struct synonym *s = endings; s->said; s++) {
 		cleanup_free char *same = NULL, *converted = NULL;
 
 		if (!streq(text + digits, s->said))
 			continue;
 		same = xasprintf("%.*s%s", (int)digits, text, s->meant);
-		converted = s->size > 0 ? convert(text, digits, s) : NULL;
+		converted = convert(text, digits);
 		if (converted && accepts(spec, converted))
 			return take_ptr(converted);
 		if (accepts(spec, same))

@@ -85,24 +85,27 @@ static int read_counts(const struct section_ctx *ctx, const struct ynode *item, 
 	return 0;
 }
 
+/* "2M". The caller frees. */
+static char *size_text(uint64_t bytes)
+{
+	static const char units[] = "KMGT";
+	size_t unit = 0;
+
+	for (bytes >>= 10; units[unit + 1] && bytes % 1024 == 0; unit++)
+		bytes >>= 10;
+	return xasprintf("%llu%c", (unsigned long long)bytes, units[unit]);
+}
+
 /* "16G, 2M and 512M" */
 static char *list_sizes(const struct node_memory *memory)
 {
-	static const char units[] = "KMGT";
 	struct str out = {0};
 	size_t n = memory->page_sizes.n;
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t size = memory->page_sizes.v[i] >> 10;
-		size_t unit = 0;
+		cleanup_free char *size = size_text(memory->page_sizes.v[i]);
 
-		for (; units[unit + 1] && size % 1024 == 0; unit++)
-			size >>= 10;
-		str_addf(&out, "%s%llu%c",
-			 !i	     ? ""
-			 : i + 1 < n ? ", "
-				     : " and ",
-			 (unsigned long long)size, units[unit]);
+		str_addf(&out, "%s%s", !i ? "" : i + 1 < n ? ", " : " and ", size);
 	}
 	return str_take(&out);
 }
@@ -192,12 +195,9 @@ static void emit_node(const struct section_ctx *ctx, const struct ynode *section
 /* The kubelet's name for the resource: "hugepages-2Mi". The caller frees. */
 static char *resource_of(uint64_t bytes)
 {
-	static const char units[] = "KMG";
-	size_t unit = 0;
+	cleanup_free char *size = size_text(bytes);
 
-	for (bytes >>= 10; units[unit + 1] && bytes % 1024 == 0; unit++)
-		bytes >>= 10;
-	return xasprintf("hugepages-%llu%ci", (unsigned long long)bytes, units[unit]);
+	return xasprintf("hugepages-%si", size);
 }
 
 static void add_recorded(struct change *c, const struct ynode *item, const struct counts *want)

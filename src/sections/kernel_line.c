@@ -30,8 +30,6 @@ static const struct spec line_map =
 const struct spec kernel_line =
 	EITHER("a value, or {value: ..., optional: true}", .scalar = &line_text, .map = &line_map);
 
-#define PROC_SYS "/proc/sys/"
-
 /*
  * Handlers of the kernel other than proc_dointvec() and its kin, and stores of sysfs of which the
  * base is known. The first row that matches counts; "*" matches slashes, too.

@@ -42,21 +42,38 @@ static void emit(const struct section_ctx *ctx, const struct ynode *section, str
 
 /* --- rules -------------------------------------------------------------------------------- */
 
-static void sysctls_are_settings(struct ruling *r)
+/* A line of the section. */
+struct line {
+	const struct ynode *key, *said;
+	const char *name; /* for rules: "sysctl.vm.swappiness" */
+	const char *path; /* absolute; may be a pattern */
+};
+
+static void each_line(struct ruling *r, void (*judge)(struct ruling *r, const struct line *l))
 {
 	const struct ynode *sysctl = section(r, "sysctl");
 
 	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
-		const struct ynode *n = sysctl->keys.v[i];
-		cleanup_free char *path = sysctl_file(n->text);
-		cleanup_free char *key = xasprintf("sysctl.%.80s", n->text);
+		const struct ynode *key = sysctl->keys.v[i];
+		cleanup_free char *path = sysctl_file(key->text);
+		cleanup_free char *name = xasprintf("sysctl.%.80s", key->text);
 
-		kernel_line_judge(r, "sysctl", n, sysctl->items.v[i], path);
-		if (streq(path, "/proc/sys/net/ipv4/tcp_low_latency"))
-			rule_warn(r, n, key,
-				  "the kernel keeps this file for old scripts and ignores it; "
-				  "leave it out");
+		judge(r, &(struct line){key, sysctl->items.v[i], name, path});
 	}
+}
+
+static void judge_setting(struct ruling *r, const struct line *l)
+{
+	kernel_line_judge(r, "sysctl", l->key, l->said, l->path);
+	if (streq(l->path, PROC_SYS "net/ipv4/tcp_low_latency"))
+		rule_warn(
+			r, l->key, l->name,
+			"the kernel keeps this file for old scripts and ignores it; leave it out");
+}
+
+static void sysctls_are_settings(struct ruling *r)
+{
+	each_line(r, judge_setting);
 }
 
 /* Reports one file under two notations, because the later value would silently win. */
@@ -87,21 +104,21 @@ static bool is_one_path(const char *path)
 	       !strstr(path, "..");
 }
 
+static void judge_name(struct ruling *r, const struct line *l)
+{
+	const char *below = l->path + strlen(PROC_SYS);
+	cleanup_free char *near = NULL, *hint = NULL;
+
+	if (!is_one_path(below) || sysctl_known(below))
+		return;
+	near = sysctl_near(below);
+	hint = kernel_name_hint(near);
+	rule_warn(r, l->key, l->name, "the kernel's documentation has no such sysctl; %s", hint);
+}
+
 static void names_are_known(struct ruling *r)
 {
-	const struct ynode *sysctl = section(r, "sysctl");
-
-	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
-		const struct ynode *n = sysctl->keys.v[i];
-		cleanup_free char *path = sysctl_path(n->text), *near = NULL, *hint = NULL;
-		cleanup_free char *key = xasprintf("sysctl.%.80s", n->text);
-
-		if (!is_one_path(path) || sysctl_known(path))
-			continue;
-		near = sysctl_near(path);
-		hint = kernel_name_hint(near);
-		rule_warn(r, n, key, "the kernel's documentation has no such sysctl; %s", hint);
-	}
+	each_line(r, judge_name);
 }
 
 static bool loads(const struct ruling *r, const struct sysctl_module *m)
@@ -123,22 +140,20 @@ static bool loads(const struct ruling *r, const struct sysctl_module *m)
 	return does;
 }
 
+static void judge_module(struct ruling *r, const struct line *l)
+{
+	const struct sysctl_module *m = sysctl_module_of(l->path);
+
+	if (m && !loads(r, m))
+		rule_warn(r, l->key, l->name,
+			  "the file comes with module %s, and nothing sets the value if that is "
+			  "loaded later; name %s in modules.load",
+			  m->name, m->name);
+}
+
 static void modules_are_loaded(struct ruling *r)
 {
-	const struct ynode *sysctl = section(r, "sysctl");
-
-	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
-		const struct ynode *n = sysctl->keys.v[i];
-		cleanup_free char *path = sysctl_file(n->text);
-		cleanup_free char *key = xasprintf("sysctl.%.80s", n->text);
-		const struct sysctl_module *m = sysctl_module_of(path);
-
-		if (m && !loads(r, m))
-			rule_warn(r, n, key,
-				  "the file comes with module %s, and nothing sets the value if "
-				  "that is loaded later; name %s in modules.load",
-				  m->name, m->name);
-	}
+	each_line(r, judge_module);
 }
 
 /*
@@ -178,35 +193,32 @@ static bool has_numbers(const char *text)
 	return true;
 }
 
+static void judge_number(struct ruling *r, const struct line *l)
+{
+	const struct ynode *value = line_value(l->said);
+	uint64_t bytes;
+
+	if (!kernel_line_has_numbers(l->path) || !value || !value->value.spec ||
+	    value->value.at_least || has_numbers(scalar(value)))
+		return;
+	if (has_unit(value->text, &bytes))
+		rule_error(r, value, l->name,
+			   "'%.40s': the kernel accepts no unit here; write %llu", value->text,
+			   (unsigned long long)bytes);
+	else if (is_switch(value->text))
+		rule_error(r, value, l->name, "'%.40s': the kernel accepts numbers here; write %d",
+			   value->text,
+			   streq(value->text, "on") || streq(value->text, "yes") ||
+				   streq(value->text, "true"));
+	else
+		rule_error(r, value, l->name,
+			   "'%.40s': the kernel accepts numbers here; write a number, such as 1",
+			   value->text);
+}
+
 static void values_are_numbers(struct ruling *r)
 {
-	const struct ynode *sysctl = section(r, "sysctl");
-
-	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
-		const struct ynode *n = sysctl->keys.v[i], *value = line_value(sysctl->items.v[i]);
-		cleanup_free char *path = sysctl_file(n->text);
-		cleanup_free char *key = xasprintf("sysctl.%.80s", n->text);
-		uint64_t bytes;
-
-		if (!kernel_line_has_numbers(path) || !value || !value->value.spec ||
-		    value->value.at_least || has_numbers(scalar(value)))
-			continue;
-		if (has_unit(value->text, &bytes))
-			rule_error(r, value, key,
-				   "'%.40s': the kernel accepts no unit here; write %llu",
-				   value->text, (unsigned long long)bytes);
-		else if (is_switch(value->text))
-			rule_error(r, value, key,
-				   "'%.40s': the kernel accepts numbers here; write %d",
-				   value->text,
-				   streq(value->text, "on") || streq(value->text, "yes") ||
-					   streq(value->text, "true"));
-		else
-			rule_error(r, value, key,
-				   "'%.40s': the kernel accepts numbers here; write a number, "
-				   "such as 1",
-				   value->text);
-	}
+	each_line(r, judge_number);
 }
 
 /* Whether a key, as sysctl_path() has it, names the file, by a pattern too. */

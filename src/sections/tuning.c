@@ -11,8 +11,6 @@
 #include "sections/members.h"
 #include "sys/sysctl_d.h"
 
-#define PROC_SYS "/proc/sys/"
-
 /* --- rows --------------------------------------------------------------------------------- */
 
 /* A row with a tuning. */
@@ -84,12 +82,13 @@ static void emit_row(const struct given *g, void *arg)
 {
 	const struct emission *e = arg;
 	const struct tuning *t = g->tuning;
-	bool other = t->other_file && !root_exists(e->ctx->root, "%s", t->file) &&
-		     root_exists(e->ctx->root, "%s", t->other_file);
 	cleanup_free char *desired = NULL;
+	bool other;
 
 	if (!g->value)
 		return;
+	other = t->other_file && !root_exists(e->ctx->root, "%s", t->file) &&
+		root_exists(e->ctx->root, "%s", t->other_file);
 	desired = in_file(t, g->value, other ? t->other_values : t->values);
 	if (t->emit)
 		t->emit(e->ctx, t, g->key, g->value, e->plan);
@@ -160,8 +159,7 @@ static void judge_lines(struct ruling *r, const struct given *g)
 	const struct ynode *sysctl = section(r, "sysctl"), *sysfs = section(r, "sysfs");
 
 	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
-		cleanup_free char *below = sysctl_path(sysctl->keys.v[i]->text);
-		cleanup_free char *path = xasprintf(PROC_SYS "%s", below);
+		cleanup_free char *path = sysctl_file(sysctl->keys.v[i]->text);
 
 		judge_line(r, g, "sysctl", sysctl->keys.v[i], line_value(sysctl->items.v[i]), path);
 	}

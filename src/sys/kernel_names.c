@@ -12,8 +12,7 @@
 #include "base/vec.h"
 #include "sys/kernel_names.inc"
 #include "sys/read.h"
-
-#define PROC_SYS "/proc/sys/"
+#include "sys/sysctl_d.h"
 
 /* The names of a table, one on each line, sorted by bytes. */
 struct names {

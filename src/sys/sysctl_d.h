@@ -5,6 +5,8 @@
 
 #include "sys/root.h"
 
+#define PROC_SYS "/proc/sys/"
+
 /*
  * The path below /proc/sys. If the first separator of a key is a dot, dots and slashes change
  * places, so that net.ipv4.conf.enp3s0/200.forwarding names the VLAN enp3s0.200. The caller frees.
